@@ -1,0 +1,41 @@
+# Thin names for the commands; what they do is in .ci/run, which needs no make.
+
+.DEFAULT_GOAL := help
+.PHONY: help check test race stress fuzz cover bench rename ci
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+check: ## format, vet, import order, tidy, short tests: under a minute, before each commit
+	@bash .ci/run format vet imports tidy short
+
+test: ## all tests of all modules
+	go test work
+
+race: ## all tests under the race detector
+	@bash .ci/run race
+
+stress: ## the core over and over: race detector (COUNT=20), then the seeded scheduler (BIDE_STEP_SEED replays)
+	go test -race -timeout 1h -count=$(COUNT) . ./park ./timer ./syncs ./clock
+	go test -tags bidestep,bideinvariant -timeout 1h -count=$(COUNT) . ./park ./timer ./syncs
+
+fuzz: ## every fuzz target for FUZZTIME (1m)
+	@FUZZTIME=$(FUZZTIME) bash .ci/run fuzz
+
+cover: ## coverage by function, and .out/cover.html
+	@mkdir -p .out
+	go test -coverpkg=./... -coverprofile=.out/cover.txt ./...
+	go tool cover -html=.out/cover.txt -o .out/cover.html
+	go tool cover -func=.out/cover.txt | sort -k3 -n
+
+bench: ## benchmarks beside the code
+	go test -run '^$$' -bench . -benchmem ./...
+
+rename: ## give the module another path: MODULE=example.org/team/bide
+	@bash .ci/rename "$(MODULE)"
+
+ci: ## everything, as .ci/run does it
+	@bash .ci/run
+
+COUNT ?= 20
+FUZZTIME ?= 1m

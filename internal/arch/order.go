@@ -1,0 +1,18 @@
+// Package arch holds the architecture as text, and the tests that keep the code to it: who may import whom, what the
+// module links, where its own path may be written, which files may be unsafe, how imports are grouped.
+//
+// Nothing imports this package. Its tests need the go command and no network; with git at hand they look at tracked
+// files and at those that are neither tracked nor ignored.
+package arch
+
+// Order says who may import whom inside the module. "a < b": b may import a and everything that a may. Names are
+// relative to the module, the root package is bide. A rule may name a package that is not written yet; a package
+// that is in no rule fails the test. ARCHITECTURE.md explains the layers.
+const Order = `
+NONE < internal/ilist, internal/invariant, internal/step      # internal/registry joins them with the console
+     < clock < timer/queue < timer < park < syncs, bide;     # siblings: they meet only in park
+bide, park < wire < netio, execio, sqlio < httpio;
+bide, syncs, timer < inspect, bidetest;
+httpio, execio, sqlio, inspect < cmd/bide, examples;
+NONE < internal/arch;                                   # a package that is in no rule fails the test
+`
