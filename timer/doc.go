@@ -1,0 +1,35 @@
+// Package timer schedules timeouts and periodic work, with no goroutine and no channel: an intrusive [Entry] a
+// timeout, a [Service] that looks at entries when their time has come, and on top of them [AfterFunc] and [Every].
+//
+//	t := timer.AfterFunc(50*time.Millisecond, warn)
+//	defer t.Stop()
+//
+// # What it promises
+//
+//   - Never early. Deadlines are rounded up to the service's tick; lateness is one tick and what the runtime's timer
+//     is late, and [Service.Stats] shows the worst.
+//   - Constant time and no allocation to schedule, move or cancel, whatever is pending.
+//   - Order: by tick, and within a tick by the order of scheduling, in each shard. What runs on goroutines of its own
+//     is ordered by the Go scheduler.
+//   - An idle program has no goroutine and no armed timer of this package. Pending timers share one runtime timer a
+//     shard.
+//   - In a testing/synctest bubble every entry has a timer of that bubble: fake time, nothing shared.
+//   - A function that panics ends the process, as any goroutine's does. One that calls runtime.Goexit takes nobody
+//     along.
+//
+// # Which of the two
+//
+// [AfterFunc] and [Every] are for code that wants a function called. An [Owner] embeds an Entry where a timeout belongs
+// to an object that exists anyway (a waiter, a connection, a scope): it allocates nothing, and if it is reusable it may
+// leave the entry linked while it is idle ([Service.Cover]), so that arming again is one load.
+//
+// # Duties of an owner
+//
+// Schedule, Cover and Cancel of one entry are called one at a time. Due is called under a lock of the service: it
+// looks at atomics, and returns. A deadline that moves later needs no call; one that moves earlier needs Schedule, or
+// Cover. An owner that is dropped is taken out with Cancel first, or its entry keeps it reachable until the look.
+//
+// # Testing
+//
+// Put the code on a virtual clock ([On], or bide's option Clock) or in a synctest bubble. Do not sleep.
+package timer

@@ -1,0 +1,91 @@
+package timer
+
+import (
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/step"
+)
+
+// batch bounds what one driver fires, and so how long the shard is locked at a time.
+const batch = 64
+
+// drive is called by the alarm. Looks, and the next alarm, are made under the lock; then what is due is fired. The
+// alarm is set before the first Fire, since a Fire may not return: what a full batch left behind is the next driver's,
+// which the alarm calls at once.
+func (sh *shard) drive(now clock.Instant) (fired int) {
+	var due [batch]Owner
+	step.At("timer.drive")
+	sh.mu.Lock()
+	sh.stats.Wakes++
+	n := sh.collect(&due, now)
+	sh.target = clock.Forever
+	if t, ok := sh.wheel.next(); ok {
+		sh.target = sh.wheel.instant(t)
+		sh.alarm.Set(sh.target)
+	}
+	sh.mu.Unlock()
+	fire(due[:n], now)
+	return n
+}
+
+// collect looks at what has come, in order, until due is full.
+//
+// Preconditions: mu held.
+func (sh *shard) collect(due *[batch]Owner, now clock.Instant) (n int) {
+	w := &sh.wheel
+	for n < len(due) {
+		e, tick := w.pop(int64(now) >> w.shift)
+		if e == nil {
+			break
+		}
+		// pop has stored at = 0, before Due reads whether the owner is armed: see Cover.
+		step.At("timer.due")
+		look := w.instant(tick)
+		again, fired := e.owner.Due(look)
+		switch {
+		case fired:
+			due[n] = e.owner
+			n++
+			sh.stats.Fired++
+			sh.stats.Worst = max(sh.stats.Worst, now.Sub(look))
+		case again == clock.Forever:
+			sh.stats.Dropped++
+		default:
+			w.link(e, again)
+			sh.stats.Moved++
+		}
+	}
+	return n
+}
+
+// fire calls Fire of each. One that calls runtime.Goexit does not take the others along.
+func fire(due []Owner, now clock.Instant) {
+	next := 0
+	defer func() {
+		if next < len(due) {
+			rest := append([]Owner(nil), due[next:]...)
+			go fire(rest, now)
+		}
+	}()
+	for next < len(due) {
+		o := due[next]
+		next++
+		step.At("timer.fire")
+		o.Fire(now)
+	}
+}
+
+// Expire is a driver of the caller's own, for a loop that moves time itself: it looks at everything whose look has
+// come by now, fires what is due, on the calling goroutine, and returns how many that were. It may run beside the
+// alarm's.
+func (s *Service) Expire(now clock.Instant) (fired int) {
+	for i := range s.shards {
+		for {
+			n := s.shards[i].drive(now)
+			fired += n
+			if n < batch {
+				break
+			}
+		}
+	}
+	return fired
+}
