@@ -1,0 +1,171 @@
+package bide
+
+import (
+	"context"
+	"time"
+
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/park"
+	"bide.invalid/bide/timer"
+)
+
+// FailAfter runs f under a bound of d: everything in it that takes its context is bounded, together. If the bound is
+// what ended f, which shows in f returning a cancellation, the error is a [*TimeoutError]. A success that came late is
+// a success, and an error that is not a cancellation is returned as it is. Zero or negative: f runs to its first cancel
+// point.
+//
+// It costs one allocation and one reading of the clock; f is called directly. Options: Name, Clock.
+func FailAfter(ctx context.Context, d time.Duration, f func(context.Context) error, opts ...Option) error {
+	s := &Scope{}
+	s.open(&callFailAfter, ctx, opts)
+	s.bound(d)
+	return s.run(f)
+}
+
+// FailAt is [FailAfter] for a point in time, of the scope's clock. The zero time is in the past.
+func FailAt(ctx context.Context, t time.Time, f func(context.Context) error, opts ...Option) error {
+	s := &Scope{}
+	s.open(&callFailAt, ctx, opts)
+	s.boundAt(t)
+	return s.run(f)
+}
+
+// Within is [FailAfter] for a function with a value. The value is f's also when there is an error.
+func Within[T any](ctx context.Context, d time.Duration, f func(context.Context) (T, error), opts ...Option) (v T, err error) {
+	s := &Scope{}
+	s.open(&callWithin, ctx, opts)
+	s.bound(d)
+	err = s.run(func(ctx context.Context) (err error) {
+		v, err = f(ctx)
+		return err
+	})
+	return v, err
+}
+
+// MoveOnAfter is [FailAfter] for work that may be given up: lateness is a result, not an error. moved reports that the
+// bound ended f, and its cancellation was dropped; err is what else f returned.
+func MoveOnAfter(ctx context.Context, d time.Duration, f func(context.Context) error, opts ...Option) (moved bool, err error) {
+	s := &Scope{}
+	s.open(&callMoveOnAfter, ctx, opts)
+	s.bound(d)
+	err = s.run(f)
+	return s.Caught(), err
+}
+
+// MoveOnAt is [MoveOnAfter] for a point in time, of the scope's clock. The zero time is in the past.
+func MoveOnAt(ctx context.Context, t time.Time, f func(context.Context) error, opts ...Option) (moved bool, err error) {
+	s := &Scope{}
+	s.open(&callMoveOnAt, ctx, opts)
+	s.boundAt(t)
+	err = s.run(f)
+	return s.Caught(), err
+}
+
+// Shield runs f out of reach of ctx's cancellation and deadline, for cleanup that must come to its end, but not longer
+// than grace: then f is canceled, and the error is a [*TimeoutError] that names the shield, so a cleanup that was cut
+// is never silent. Values of ctx are seen inside. The cancellation outside is met again at the first cancel point after
+// Shield. Options: Name, Clock.
+//
+//	defer bide.Shield(ctx, 2*time.Second, peer.Goodbye)
+func Shield(ctx context.Context, grace time.Duration, f func(context.Context) error, opts ...Option) error {
+	s := &Scope{}
+	s.open(&callShield, ctx, opts)
+	s.bound(grace)
+	return s.run(f)
+}
+
+// Run runs f in a scope that it can cancel, move the deadline of, and ask. Options: Name, Clock, Timeout, Deadline,
+// MoveOn.
+func Run(ctx context.Context, f func(*Scope) error, opts ...Option) error {
+	s := &Scope{}
+	s.open(&callRun, ctx, opts)
+	return s.run(func(context.Context) error { return f(s) })
+}
+
+// Check is a cancel point for code that computes instead of waiting: nil, or why ctx is canceled, under a scope a
+// [*Canceled]. It costs what ctx.Err does, and sees a deadline as soon.
+func Check(ctx context.Context) error {
+	if s, ok := ctx.(*Scope); ok {
+		return s.Check()
+	}
+	return park.Err(ctx)
+}
+
+// Check is [Check] of the scope.
+func (s *Scope) Check() error {
+	if s.Err() == nil {
+		return nil
+	}
+	return s.reason()
+}
+
+// Sleep sleeps for d, on the clock of the scope that ctx is or lies below. It returns nil after d, never before; or why
+// ctx was canceled, at once when that happens, and also when both come at the same instant. Zero or negative: it only
+// looks at ctx. Option: timer.On.
+func Sleep(ctx context.Context, d time.Duration, opts ...timer.Option) error {
+	if err := park.Err(ctx); err != nil || d <= 0 {
+		return err
+	}
+	service := timer.Default()
+	if s := From(ctx); s != nil {
+		service = s.timers()
+	}
+	service = timer.Choose("bide", "Sleep", service, opts)
+	due := addTo(service.Clock().Now(), d)
+	var w *park.Waiter
+	if service == timer.Default() {
+		w = park.GetUntil(due)
+	} else {
+		w = park.Get()
+	}
+	t := w.ArmOn(service, due)
+	o := w.Wait(ctx, t, park.KindSleep)
+	park.Put(w)
+	if o == park.Expired {
+		if h, native := park.HostOf(ctx); native {
+			return h.Check()
+		}
+		return park.Err(ctx)
+	}
+	return park.Reason(ctx)
+}
+
+// Name is the name given by the option Name, or "".
+func (s *Scope) Name() string {
+	if x := s.extra.Load(); x != nil {
+		return x.name
+	}
+	return ""
+}
+
+// String says what the scope is and how it stands, for logs.
+func (s *Scope) String() string {
+	return "bide.Scope" + s.quoted() + s.standing()
+}
+
+func (s *Scope) quoted() string {
+	if n := s.Name(); n != "" {
+		return " " + n
+	}
+	return ""
+}
+
+func (s *Scope) standing() string {
+	st := s.state.Load()
+	text := " (active"
+	switch {
+	case st&closed != 0:
+		text = " (exited"
+	case st&canceled != 0:
+		text = " (canceled by " + s.cause.Load().Source.String()
+	}
+	if due := clock.Instant(s.due.Load()); due != clock.Forever {
+		left := due.Sub(s.now()).Round(time.Millisecond)
+		if left >= 0 {
+			text += ", deadline " + left.String() + " from now"
+		} else {
+			text += ", deadline " + (-left).String() + " ago"
+		}
+	}
+	return text + ")"
+}

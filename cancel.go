@@ -1,0 +1,183 @@
+package bide
+
+import (
+	"context"
+
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/ilist"
+	"bide.invalid/bide/internal/step"
+	"bide.invalid/bide/park"
+)
+
+// Cancel cancels the scope and everything below it, shields and what is below them excepted: every blocking call in it
+// fails, now and later, with a [*Canceled] that carries the reason, which may be nil. When it has returned everything
+// below is canceled; waits have been woken, though their goroutines may not have run yet. The first cancellation
+// stays: a second one changes nothing. On a closed scope it only counts for [Scope.CancelCalled].
+//
+// What happened before Cancel happened before the return of a wait that it ends.
+func (s *Scope) Cancel(reason error) {
+	s.or(called)
+	s.cancel(s.canceled(ByCancel, reason), 0, clock.Forever)
+}
+
+// CancelCalled reports whether the scope itself was canceled, by Cancel or by its own deadline, and not only from
+// above.
+func (s *Scope) CancelCalled() bool { return s.state.Load()&called != 0 }
+
+// Caught reports whether Close dropped a cancellation.
+func (s *Scope) Caught() bool { return s.state.Load()&caught != 0 }
+
+// Cause is what canceled the scope, a [*Canceled], or nil. It is an error, so that comparing it with nil means what it
+// looks like.
+func (s *Scope) Cause() error {
+	if s.Err() == nil {
+		return nil
+	}
+	return s.reason()
+}
+
+// cancelFrom cancels s because ctx, a context that is not a scope, is canceled.
+func (s *Scope) cancelFrom(ctx context.Context) {
+	cause := context.Cause(ctx)
+	c, ok := cause.(*Canceled)
+	if !ok || !c.made() {
+		c = s.canceled(ByContext, cause)
+		c.err = ctx.Err()
+	}
+	s.cancel(c, 0, clock.Forever)
+}
+
+// cancel cancels s and everything below with c: S3. It reports false if s was canceled or closed already, or if its
+// deadline is after asOf, and then returns only when whoever was first has canceled everything below.
+//
+// It walks without recursion, and allocates nothing while the path of scopes that have children stays short.
+func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) bool {
+	ok, below := s.mark(c, bits, asOf)
+	if !below {
+		return ok
+	}
+	var few [16]*Scope
+	path := append(few[:0], s) // the pushing of each is held
+	for len(path) > 0 {
+		p := path[len(path)-1]
+		step.At("scope.pop")
+		p.mu.Lock()
+		k := p.kids.PopFront()
+		p.mu.Unlock()
+		if k == nil {
+			p.extra.Load().pushing.Unlock()
+			path = path[:len(path)-1]
+			continue
+		}
+		if _, below := (*Scope)(k).mark(c, 0, clock.Forever); below {
+			path = append(path, (*Scope)(k))
+		}
+	}
+	return ok
+}
+
+// mark cancels s alone. below: it has children, and its pushing is held for the caller.
+func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant) (ok, below bool) {
+	step.At("scope.mark")
+	s.mu.Lock()
+	if due := clock.Instant(s.due.Load()); due > asOf {
+		// Moved later since the driver, or a look, believed it; whoever asked has unlinked the entry.
+		if s.state.Load()&(observed|canceled|closed) == observed && due != clock.Forever {
+			s.timers().Cover(&s.entry, due)
+		}
+		s.mu.Unlock()
+		return false, false
+	}
+	for {
+		st := s.state.Load()
+		if st&canceled != 0 || st&closed != 0 && c != abandoned {
+			s.mu.Unlock()
+			s.await()
+			return false, false
+		}
+		s.cause.Store(c)
+		if s.state.CompareAndSwap(st, st|canceled|bits) { // S3
+			break
+		}
+	}
+	if s.state.Load()&shared != 0 {
+		s.timers().Cancel(&s.entry)
+	}
+	var calls ilist.List[after, *after]
+	if x := s.extra.Load(); x != nil {
+		x.fire(s)
+		calls, x.after = x.after, calls
+		for a := calls.Front(); a != nil; a = calls.Next(a) {
+			a.started = true
+		}
+	}
+	if !s.kids.Empty() {
+		s.more().pushing.Lock() // free: only who has marked a scope takes it unasked
+		below = true
+	}
+	s.wake()
+	for a := calls.PopFront(); a != nil; a = calls.PopFront() {
+		go a.f()
+	}
+	return true, below
+}
+
+// wake resolves who waits under s, in batches. Preconditions: mu held, s canceled; mu is released.
+func (s *Scope) wake() {
+	var buf [32]*park.Waiter
+	for {
+		n := s.waiters.Cancel(buf[:])
+		s.mu.Unlock()
+		for _, w := range buf[:n] {
+			w.Unpark()
+		}
+		if n < len(buf) {
+			return
+		}
+		s.mu.Lock()
+	}
+}
+
+// await returns when nobody is canceling below s any more.
+func (s *Scope) await() {
+	if x := s.extra.Load(); x != nil {
+		x.pushing.Lock()
+		x.pushing.Unlock() //nolint:staticcheck // waiting is the point
+	}
+}
+
+// after is one function of AfterFunc.
+type after struct {
+	links   ilist.Links[after]
+	f       func()
+	started bool // under the scope's mu
+}
+
+func (a *after) Links() *ilist.Links[after] { return &a.links }
+
+// AfterFunc calls f on a goroutine of its own once the scope is canceled or closed, at once if it is already. stop
+// prevents that, and reports whether it did.
+func (s *Scope) AfterFunc(f func()) (stop func() bool) {
+	if f == nil {
+		panic("bide: AfterFunc: nil function")
+	}
+	a := &after{f: f}
+	if s.Err() == nil {
+		s.observe()
+		s.push()
+	}
+	s.mu.Lock()
+	if s.state.Load()&(canceled|closed) != 0 {
+		s.mu.Unlock()
+		go f()
+		return func() bool { return false }
+	}
+	x := s.more()
+	x.after.PushBack(a)
+	s.mu.Unlock()
+	return func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return !a.started && x.after.Remove(a)
+	}
+}

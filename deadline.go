@@ -1,0 +1,178 @@
+package bide
+
+import (
+	"context"
+	"time"
+
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/step"
+	"bide.invalid/bide/park"
+)
+
+// deadline is the Scope as the timer sees it.
+type deadline Scope
+
+// Due: locked.
+func (d *deadline) Due(now clock.Instant) (again clock.Instant, fired bool) {
+	due := clock.Instant(d.due.Load())
+	if due > now {
+		return due, false
+	}
+	return clock.Forever, d.state.Load()&(canceled|closed) == 0
+}
+
+// Fire: not locked.
+func (d *deadline) Fire(now clock.Instant) { (*Scope)(d).expire(now) }
+
+// expire cancels s if its deadline is not after now.
+func (s *Scope) expire(now clock.Instant) {
+	step.At("scope.expire")
+	s.cancel(s.canceled(ByDeadline, nil), called|expired, now)
+}
+
+// bound bounds a new scope.
+func (s *Scope) bound(d time.Duration) {
+	now := s.now()
+	s.limit(now, addTo(now, d))
+}
+
+// boundAt bounds a new scope.
+func (s *Scope) boundAt(t time.Time) { s.limit(s.now(), s.timers().Clock().FromTime(t)) }
+
+func (s *Scope) limit(now, due clock.Instant) {
+	s.start = now
+	s.due.Store(int64(due))
+	if due <= now {
+		s.expire(now) // from the start; the body still runs to its first cancel point
+	}
+}
+
+// addTo is clock.After with the reading at hand: a deadline read in a synctest bubble stays negative, or is none.
+func addTo(now clock.Instant, d time.Duration) clock.Instant {
+	at := now.Add(d)
+	if now < 0 && at >= 0 {
+		return clock.Forever
+	}
+	return at
+}
+
+// SetDeadline moves the scope's deadline to t, a time of its clock; the zero time removes it, as net.Conn's
+// SetDeadline does. A time that has passed cancels the scope before SetDeadline returns. It reports false, and has
+// done nothing, if the scope is canceled or closed, or if the old deadline has passed: an expiry and a SetDeadline have
+// exactly one winner.
+//
+// It moves the scope's own deadline only; one further up still holds.
+func (s *Scope) SetDeadline(t time.Time) bool {
+	due := clock.Forever
+	if !t.IsZero() {
+		due = s.timers().Clock().FromTime(t)
+	}
+	return s.setDue(s.now(), due)
+}
+
+// SetTimeout is SetDeadline for d from now.
+func (s *Scope) SetTimeout(d time.Duration) bool {
+	now := s.now()
+	return s.setDue(now, addTo(now, d))
+}
+
+func (s *Scope) setDue(now, due clock.Instant) bool {
+	if s.look(true) {
+		return false
+	}
+	step.At("scope.setdue")
+	s.mu.Lock()
+	if s.state.Load()&(canceled|closed) != 0 || clock.Instant(s.due.Load()) <= now {
+		s.mu.Unlock()
+		return false
+	}
+	if s.start == clock.Forever {
+		s.start = now
+	}
+	s.due.Store(int64(due))
+	if due > now && s.state.Load()&observed != 0 {
+		if due == clock.Forever {
+			s.timers().Cancel(&s.entry)
+		} else {
+			s.timers().Cover(&s.entry, due) // later: the look at the old one finds the new one
+		}
+	}
+	s.mu.Unlock()
+	if due <= now {
+		s.expire(now)
+	}
+	return true
+}
+
+// Deadline is the effective deadline, the scope's or an earlier one above, for the standard library, which compares it
+// with time.Now: it is made from what remains at the first call, and again after SetDeadline. ok is false if there is
+// none, and on clocks whose time the standard library would misunderstand (virtual ones). Code of one's own asks
+// [Remaining].
+func (s *Scope) Deadline() (t time.Time, ok bool) {
+	if s.state.Load()&shield == 0 {
+		t, ok = s.parent.Deadline()
+	}
+	if own, has := s.ownDeadline(); has && (!ok || own.Before(t)) {
+		return own, true
+	}
+	return t, ok
+}
+
+func (s *Scope) ownDeadline() (time.Time, bool) {
+	if clock.Instant(s.due.Load()) == clock.Forever {
+		return time.Time{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	due := clock.Instant(s.due.Load())
+	if x := s.extra.Load(); x != nil && !x.wall.IsZero() && x.wallAt == due {
+		return x.wall, true
+	}
+	t, ok := s.timers().Clock().Time(due)
+	if due == clock.Forever || !ok {
+		return time.Time{}, false
+	}
+	x := s.more()
+	x.wall, x.wallAt = t, due
+	return t, true
+}
+
+// Remaining is [Remaining] of the scope.
+func (s *Scope) Remaining() time.Duration {
+	if s.look(true) {
+		return 0
+	}
+	left := time.Duration(clock.Forever)
+	for p := s; p != nil; {
+		if due := clock.Instant(p.due.Load()); due != clock.Forever {
+			left = min(left, due.Sub(p.now()))
+		}
+		up := p.above()
+		if p.foreign(up) {
+			left = min(left, Remaining(p.parent))
+		}
+		p = up
+	}
+	return max(left, 0)
+}
+
+// Remaining is the time until the effective deadline of ctx, on the clock of the scope that has it: 0 if ctx is
+// canceled, time.Duration(clock.Forever) if there is no deadline. In a shield it is the shield's own.
+func Remaining(ctx context.Context) time.Duration {
+	if s, ok := ctx.(*Scope); ok {
+		return s.Remaining()
+	}
+	if h, native := park.HostOf(ctx); native {
+		if h, ok := h.(*host); ok {
+			return (*Scope)(h).Remaining()
+		}
+	}
+	if ctx.Err() != nil {
+		return 0
+	}
+	t, ok := ctx.Deadline()
+	if !ok {
+		return time.Duration(clock.Forever)
+	}
+	return max(0, time.Until(t))
+}

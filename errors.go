@@ -1,0 +1,148 @@
+package bide
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"time"
+)
+
+// A Source says what canceled a scope.
+type Source uint8
+
+// The sources.
+const (
+	ByDeadline  Source = iota + 1 // its deadline, or that of a scope above
+	ByIdle                        // no progress for the idle limit
+	ByCancel                      // Scope.Cancel, Nursery.Cancel
+	BySibling                     // another child of the nursery failed
+	ByBody                        // the nursery's body failed
+	ByContext                     // a context that is not a scope
+	BySignal                      // a signal to the process
+	ByShutdown                    // the grace of a stop ran out
+	ByAbandoned                   // the scope, or one above it, was closed
+)
+
+var sourceNames = [...]string{"", "deadline", "idle", "cancel", "sibling", "body", "context", "signal", "shutdown", "abandoned"}
+
+// String names the source.
+func (s Source) String() string {
+	if int(s) < len(sourceNames) && s != 0 {
+		return sourceNames[s]
+	}
+	return "source " + strconv.Itoa(int(s))
+}
+
+// Canceled is the error of every blocking call under a canceled scope. Everything below shares one value: it must not
+// be modified.
+//
+// errors.Is finds [context.DeadlineExceeded] in it if a deadline is its Source, and [context.Canceled] otherwise;
+// under a context that is not a scope, what that one's Err says. It is a net.Error.
+//
+// The scope that is responsible drops it where it ends; so it is returned, or wrapped with %w, like any error, and not
+// compared. A Canceled that other code makes is an ordinary error.
+type Canceled struct {
+	Source Source
+	Reason error     // what Cancel was given, the child's error, the context's cause; may be nil
+	Scope  string    // the Name of the scope that was canceled first
+	At     time.Time // when, on that scope's clock
+
+	err  error     // ByContext: the context's Err
+	self *Canceled // the mark of those that were made here: a copy, or one that other code makes, has it not
+}
+
+// abandoned is what closing a scope cancels it with.
+var abandoned = mint(&Canceled{Source: ByAbandoned})
+
+func mint(c *Canceled) *Canceled {
+	c.self = c
+	return c
+}
+
+// canceled makes a Canceled that says s was canceled now.
+func (s *Scope) canceled(source Source, reason error) *Canceled {
+	at, _ := s.timers().Clock().Time(s.now())
+	return mint(&Canceled{Source: source, Reason: reason, Scope: s.Name(), At: at})
+}
+
+// made reports whether the value was made by this package.
+func (c *Canceled) made() bool { return c.self == c }
+
+// Error says by what, of which scope, and why.
+func (c *Canceled) Error() string {
+	b := "bide: canceled by " + c.Source.String()
+	if c.Scope != "" {
+		b += " of scope " + strconv.Quote(c.Scope)
+	}
+	if c.Reason != nil {
+		b += ": " + c.Reason.Error()
+	}
+	return b
+}
+
+// Is matches one of [context.Canceled] and [context.DeadlineExceeded].
+func (c *Canceled) Is(target error) bool { return target == c.sentinel() }
+
+// Unwrap is the Reason, but nil for BySibling and ByBody: another goroutine's failure must not be found by errors.Is in
+// the error of one that is healthy. Read the field.
+func (c *Canceled) Unwrap() error {
+	if c.Source == BySibling || c.Source == ByBody {
+		return nil
+	}
+	return c.Reason
+}
+
+// Timeout reports whether a deadline is the source.
+func (c *Canceled) Timeout() bool { return c.sentinel() == context.DeadlineExceeded }
+
+// Temporary is Timeout, as for context.DeadlineExceeded.
+func (c *Canceled) Temporary() bool { return c.Timeout() }
+
+func (c *Canceled) sentinel() error {
+	if c.Source == ByDeadline || c.Source == ByIdle || c.err != nil && errors.Is(c.err, context.DeadlineExceeded) {
+		return context.DeadlineExceeded
+	}
+	return context.Canceled
+}
+
+// A TimeoutError says that a bound ended what ran under it. To every scope around it is an ordinary error.
+//
+// errors.Is finds [context.DeadlineExceeded] and [os.ErrDeadlineExceeded] in it. It is a net.Error.
+type TimeoutError struct {
+	Scope   string        // the Name of the scope whose bound it was
+	Limit   time.Duration // from the scope's opening to its deadline, as it stood in the end
+	Elapsed time.Duration // from the opening to the end of the body
+}
+
+// Error says whose bound, how long it was, and how long it took.
+func (e *TimeoutError) Error() string {
+	name := e.Scope
+	if name == "" {
+		name = "a scope"
+	}
+	return "bide: " + name + " timed out after " + e.Elapsed.String() + " (limit " + e.Limit.String() + ")"
+}
+
+// Is matches the two deadline sentinels.
+func (e *TimeoutError) Is(target error) bool {
+	return target == context.DeadlineExceeded || target == os.ErrDeadlineExceeded
+}
+
+// Timeout is true.
+func (e *TimeoutError) Timeout() bool { return true }
+
+// Temporary is true, as for context.DeadlineExceeded.
+func (e *TimeoutError) Temporary() bool { return true }
+
+// ErrGoexit is the error of a nursery's child that called runtime.Goexit.
+var ErrGoexit = errors.New("bide: child called runtime.Goexit")
+
+// childError is the Reason of a Canceled by a child that has a name.
+type childError struct {
+	name string
+	err  error
+}
+
+func (e *childError) Error() string { return "child " + strconv.Quote(e.name) + ": " + e.err.Error() }
+func (e *childError) Unwrap() error { return e.err }

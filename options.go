@@ -1,0 +1,102 @@
+package bide
+
+import (
+	"time"
+
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/timer"
+)
+
+// An Option adjusts a scope, a nursery or a child. It is a plain value: giving none costs nothing. A call panics on an
+// option that it has no use for, and on two that contradict each other, and names them.
+type Option struct {
+	kind optKind
+	d    time.Duration
+	t    time.Time
+	name string
+	c    clock.Clock
+}
+
+type optKind uint8
+
+const (
+	optNone optKind = iota
+	optName
+	optClock
+	optTimeout
+	optDeadline
+	optMoveOn
+)
+
+var optNames = [...]string{"the zero Option", "Name", "Clock", "Timeout", "Deadline", "MoveOn"}
+
+// Name names the scope, in its errors and in those of what it cancels.
+func Name(name string) Option { return Option{kind: optName, name: name} }
+
+// Clock puts the scope, and whatever is opened below it, on c: its deadline, and [Sleep]. A deadline further up stays
+// on its own clock; nothing is converted, each expires by its own.
+func Clock(c clock.Clock) Option {
+	if c == nil {
+		panic("bide: Clock: nil clock.Clock")
+	}
+	return Option{kind: optClock, c: c}
+}
+
+// Timeout bounds the scope: d from its opening, whenever the option was made. Expiry is a [*TimeoutError], unless
+// MoveOn is given as well. Zero or negative: canceled from the start.
+func Timeout(d time.Duration) Option { return Option{kind: optTimeout, d: d} }
+
+// Deadline is Timeout for a point in time, of the scope's clock. The zero time is in the past.
+func Deadline(t time.Time) Option { return Option{kind: optDeadline, t: t} }
+
+// MoveOn makes the scope absorb its expiry, instead of making a [*TimeoutError] of it.
+func MoveOn() Option { return Option{kind: optMoveOn} }
+
+// A call is one of the functions that take options.
+type call struct {
+	name  string
+	uses  uint32 // 1 << optKind
+	state uint32 // of the scope
+}
+
+const (
+	usesAny   = 1<<optName | 1<<optClock
+	usesBound = usesAny | 1<<optTimeout | 1<<optDeadline | 1<<optMoveOn
+)
+
+var (
+	callFailAfter   = call{"FailAfter", usesAny, 0}
+	callFailAt      = call{"FailAt", usesAny, 0}
+	callWithin      = call{"Within", usesAny, 0}
+	callMoveOnAfter = call{"MoveOnAfter", usesAny, moveOn}
+	callMoveOnAt    = call{"MoveOnAt", usesAny, moveOn}
+	callShield      = call{"Shield", usesAny, shield}
+	callRun         = call{"Run", usesBound, 0}
+	callOpen        = call{"Open", usesBound, 0}
+	callWithNursery = call{"WithNursery", usesBound, 0}
+	callGo          = call{"Go", usesBound, 0}
+)
+
+// apply sets what the options say, except for the bound, which needs the clock that another option may set.
+func (s *Scope) apply(c *call, opts []Option) (bound Option) {
+	for _, o := range opts {
+		if c.uses&(1<<o.kind) == 0 {
+			panic("bide: " + c.name + " has no use for " + optNames[o.kind])
+		}
+		switch o.kind {
+		case optName:
+			s.more().name = o.name
+		case optClock:
+			s.more().service = timer.For(o.c)
+			s.or(onClock)
+		case optTimeout, optDeadline:
+			if bound.kind != optNone {
+				panic("bide: " + c.name + ": " + optNames[bound.kind] + " and " + optNames[o.kind] + " are both given: one bound a scope")
+			}
+			bound = o
+		case optMoveOn:
+			s.or(moveOn)
+		}
+	}
+	return bound
+}

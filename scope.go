@@ -1,0 +1,254 @@
+package bide
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/ilist"
+	"bide.invalid/bide/internal/step"
+	"bide.invalid/bide/park"
+	"bide.invalid/bide/timer"
+)
+
+// A Scope is a [context.Context] whose cancellation ends with it: [Scope.Close], or the end of the function that it was
+// opened for, absorbs what the scope itself has caused, and passes on the rest. It is made by the functions of this
+// package, and is not to be copied. Its methods are safe for concurrent use; it is closed once.
+//
+// Entering a scope links nothing and arms nothing. It is a value on the heap, 144 bytes, until somebody looks at it
+// twice, waits under it, or asks for its Done: see the states.
+//
+// # State
+//
+//	shared    S2 has begun: Close has something to undo
+//	observed  linked below the scope above it, its deadline in the timer service: Err is one load from here on
+//	looked    Err was asked once, and answered by reading the clock and walking up
+//	polls     the context above is not a scope but can be canceled: Err asks it
+//	pushed    ... and it has been given a function to call, since somebody below must be told
+//	canceled  for ever; cause is set
+//	closed    for ever
+//	called    Cancel was called, or its own deadline came (CancelCalled)
+//	expired   its own deadline is what canceled it
+//	caught    Close dropped a cancellation
+//	bridged   Done was asked for: extra.bridge is set
+//	shield, moveOn, onClock    constant: from the options
+//
+//	S1 new → looked               the first Err or Check, if nothing is canceled
+//	S2 new, looked → shared → observed    the second look, Attach, Done, AfterFunc, or an observed child; ancestors
+//	                              first, and linked before it is marked
+//	S3 any → canceled             Cancel, expiry, or from above, under mu; then everything below, before it returns
+//	S4 any → closed               once; what is linked is unlinked, what is below is canceled ByAbandoned
+//
+// Expiry and SetDeadline both decide under mu, and an expiry looks at the deadline again there: exactly one wins.
+//
+// # Locks
+//
+// mu of a scope is held for a few steps, never while another scope's is taken. extra.pushing is held by the canceller
+// of a scope that has children, from S3 until everything below is canceled, and taken from the top downwards; so a
+// second Cancel returns only when the first is done. Order: pushing, a scope's mu, then the locks of the timer service.
+// Nothing of this package is called with them held, but package context is, by the bridge.
+type Scope struct {
+	parent context.Context
+	state  atomic.Uint32
+	start  clock.Instant // Forever: not bounded yet; under mu once the scope is shared
+	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared
+	cause  atomic.Pointer[Canceled]
+	extra  atomic.Pointer[extra]
+
+	mu      sync.Mutex
+	waiters park.Waiters
+	kids    ilist.List[kid, *kid] // observed scopes right below
+
+	links ilist.Links[kid] // under the mu of the scope above
+	entry timer.Entry      // Schedule, Cover and Cancel under mu
+}
+
+// extra is what most scopes do without.
+type extra struct {
+	name    string         // set before the scope is shared
+	service *timer.Service // likewise; nil: the default one
+
+	pushing sync.Mutex // see Locks
+
+	// under the scope's mu
+	after  ilist.List[after, *after]
+	unlink func() bool // from a context above that is not a scope
+	wall   time.Time   // what Deadline last answered for wallAt
+	wallAt clock.Instant
+	bridge
+}
+
+// kid is the Scope as an element of the list of its parent.
+type kid Scope
+
+func (k *kid) Links() *ilist.Links[kid] { return &k.links }
+
+const (
+	shared uint32 = 1 << iota
+	observed
+	looked
+	polls
+	pushed
+	canceled
+	closed
+	called
+	expired
+	caught
+	bridged
+	shield
+	moveOn
+	onClock
+)
+
+// Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
+//
+//	func get(ctx context.Context, url string) (body []byte, err error) {
+//		s := bide.Open(ctx, bide.Timeout(3*time.Second))
+//		defer s.Close(&err) // the first defer: it runs last
+//
+// err must be a named result: an expiry becomes a [*TimeoutError] in it. Options: Name, Clock, Timeout, Deadline,
+// MoveOn.
+func Open(ctx context.Context, opts ...Option) *Scope {
+	s := &Scope{}
+	s.open(&callOpen, ctx, opts)
+	return s
+}
+
+// From returns the innermost scope that ctx is, or lies below; nil if there is none. It is for libraries: the scope
+// that a function opens itself comes from [Run] or [Open].
+func From(ctx context.Context) *Scope {
+	if s, ok := ctx.(*Scope); ok {
+		return s
+	}
+	h, _ := ctx.Value(park.Key{}).(*host)
+	return (*Scope)(h)
+}
+
+// open makes s a scope below ctx, bounded by the options only.
+func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
+	s.init(c, ctx)
+	if len(opts) == 0 {
+		return
+	}
+	switch o := s.apply(c, opts); o.kind {
+	case optTimeout:
+		s.bound(o.d)
+	case optDeadline:
+		s.boundAt(o.t)
+	}
+}
+
+func (s *Scope) init(c *call, ctx context.Context) {
+	if ctx == nil {
+		panic("bide: " + c.name + ": nil context")
+	}
+	s.parent, s.start = ctx, clock.Forever
+	s.due.Store(int64(clock.Forever))
+	st := c.state
+	if p := From(ctx); p != nil && p.state.Load()&onClock != 0 {
+		s.more().service = p.timers()
+		st |= onClock
+	}
+	s.state.Store(st)
+	s.entry.Init((*deadline)(s))
+}
+
+// more makes extra. Preconditions: mu held, or the scope is not shared yet.
+func (s *Scope) more() *extra {
+	x := s.extra.Load()
+	if x == nil {
+		x = &extra{}
+		s.extra.Store(x)
+	}
+	return x
+}
+
+// timers is the service of the scope's clock.
+func (s *Scope) timers() *timer.Service {
+	if s.state.Load()&onClock != 0 {
+		return s.extra.Load().service
+	}
+	return timer.Default()
+}
+
+// now reads the scope's clock.
+func (s *Scope) now() clock.Instant {
+	if s.state.Load()&onClock != 0 {
+		return s.extra.Load().service.Clock().Now()
+	}
+	return clock.Now()
+}
+
+func (s *Scope) or(bits uint32) { s.state.Or(bits) }
+
+// above is the scope whose cancellation is this one's: the one that the parent is, or leads to with nothing but values
+// between.
+func (s *Scope) above() *Scope {
+	if s.state.Load()&shield != 0 {
+		return nil
+	}
+	if p, ok := s.parent.(*Scope); ok {
+		return p
+	}
+	h, native := park.HostOf(s.parent)
+	if p, ok := h.(*host); ok && native {
+		return (*Scope)(p)
+	}
+	return nil
+}
+
+// foreign is the context above if it is not a scope, and can be canceled.
+func (s *Scope) foreign(above *Scope) bool {
+	return above == nil && s.state.Load()&shield == 0 && s.parent.Done() != nil
+}
+
+// Close closes the scope, and applies the exit rule to *err, the result of what ran in it: if the scope is canceled,
+// and nothing above it is (visible through no shield), what is a cancellation in *err is dropped, and if it was the
+// scope's own bound that canceled it, and MoveOn was not given, a [*TimeoutError] takes its place. A result that
+// contains no cancellation stays as it is: success is kept, and so is a real error. A nil err is allowed, where there
+// is no result.
+//
+// Whatever was opened below the scope and is still open is canceled ([ByAbandoned]); waits under it end. Closing a
+// scope twice panics.
+func (s *Scope) Close(err *error) {
+	if err == nil {
+		_ = s.exit(nil)
+		return
+	}
+	*err = s.exit(*err)
+}
+
+// run runs f in s, and closes it.
+func (s *Scope) run(f func(context.Context) error) error {
+	returned := false
+	defer func() {
+		if !returned { // f panicked or called Goexit: nothing is recovered, nothing is left open
+			s.close()
+		}
+	}()
+	err := f(s)
+	returned = true
+	return s.exit(err)
+}
+
+// close: S4.
+func (s *Scope) close() {
+	step.At("scope.close")
+	st := s.state.Or(closed)
+	if st&closed != 0 {
+		panic("bide: Close of a closed scope" + s.quoted())
+	}
+	if st&shared == 0 {
+		return // and whoever shares it now sees that it is closed
+	}
+	s.cancel(abandoned, 0, clock.Forever)
+	if p := s.above(); p != nil {
+		step.At("scope.unlink")
+		p.mu.Lock()
+		p.kids.Remove((*kid)(s))
+		p.mu.Unlock()
+	}
+	s.unlinkForeign()
+}
