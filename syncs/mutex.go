@@ -1,0 +1,312 @@
+package syncs
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/invariant"
+	"bide.invalid/bide/internal/step"
+	"bide.invalid/bide/park"
+)
+
+// A Mutex is a mutual exclusion lock whose Lock is bounded by its context. The zero Mutex is unlocked.
+//
+// # Fairness
+//
+// It is not FIFO: a goroutine that runs may take the lock before one that has been woken for it, which is what makes
+// it fast. A waiter that loses that race for longer than a millisecond is handed the lock by the next Unlock.
+//
+// # Cancellation
+//
+// A Lock that returns an error has not taken the lock, and leaves nothing behind: if it had been woken, somebody else
+// is. A canceled context is seen even when the lock is free.
+//
+// # Memory model
+//
+// The n-th Unlock synchronizes before the return of the m-th successful Lock, LockUntil or TryLock, for n < m.
+//
+// # State
+//
+//	bit 0  locked
+//	bit 1  queued   somebody is in the queue. Set, and cleared with the queue empty, under mu
+//	bit 2  woken    a waiter was taken out of the queue, and has not come to try the word yet: no need to wake more
+//
+//	M1 free → locked                    Lock, TryLock, a woken waiter: CAS
+//	M2 locked → free                    Unlock: CAS, nothing else is set, or woken is
+//	M3 queued: set                      a locker, under mu, before it queues itself; only while locked
+//	M4 locked, queued → free, woken     Unlock, under mu: the first waiter is resolved Woken; it will try
+//	M5 locked → locked                  Unlock, under mu: the first waiter has starved: resolved Granted, it holds
+//	M6 woken: cleared                   by that waiter: with M1; with M3, when it goes back to the queue; or because it
+//	                                    leaves, while locked: whoever unlocks will see that nobody is on the way
+//
+//	I1 while mu is free, queued is set if and only if the queue is not empty
+//	I2 free and queued only with woken: somebody is on the way who will lock
+type Mutex struct {
+	_    noCopy
+	word atomic.Uint32
+
+	mu    sync.Mutex // leaf: nothing that locks is called with it held
+	queue park.List
+}
+
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+const (
+	locked = 1 << iota
+	queued
+	woken
+)
+
+// granted is the outcome of a waiter that was handed the lock.
+const granted = park.User
+
+// starving is how long a woken waiter may lose against others before it is handed the lock.
+const starving = time.Millisecond
+
+// Lock takes the lock, waiting for it as long as ctx allows. It returns nil if and only if it has taken it. Uncontended
+// it costs ctx.Err and one compare-and-swap.
+func (m *Mutex) Lock(ctx context.Context) error {
+	if ctx.Err() == nil && m.word.CompareAndSwap(0, locked) { // M1
+		return nil
+	}
+	return m.lockSlow(ctx, clock.Forever)
+}
+
+// LockUntil is Lock with a deadline, an instant of the monotonic clock, in place of a context. After it the error is
+// [os.ErrDeadlineExceeded]; a deadline that has passed is a TryLock.
+func (m *Mutex) LockUntil(deadline clock.Instant) error {
+	if m.word.CompareAndSwap(0, locked) { // M1
+		return nil
+	}
+	return m.lockSlow(context.Background(), deadline)
+}
+
+// TryLock takes the lock if it is free, and reports whether it has.
+func (m *Mutex) TryLock() bool {
+	for {
+		s := m.word.Load()
+		if s&locked != 0 {
+			return false
+		}
+		if m.word.CompareAndSwap(s, s|locked) { // M1
+			return true
+		}
+	}
+}
+
+// Unlock releases the lock. It panics if the lock is not taken. As with sync.Mutex, it need not be the goroutine that
+// took it.
+func (m *Mutex) Unlock() {
+	if m.word.CompareAndSwap(locked, 0) { // M2
+		return
+	}
+	m.unlockSlow()
+}
+
+// Locker returns m as a [sync.Locker], whose Lock waits without a bound.
+func (m *Mutex) Locker() sync.Locker { return (*locker)(m) }
+
+type locker Mutex
+
+func (l *locker) Lock()   { _ = (*Mutex)(l).LockUntil(clock.Forever) }
+func (l *locker) Unlock() { (*Mutex)(l).Unlock() }
+
+func (m *Mutex) lockSlow(ctx context.Context, deadline clock.Instant) error {
+	if err := park.Err(ctx); err != nil {
+		return err
+	}
+	if m.spin() {
+		return nil
+	}
+	if deadline != clock.Forever && deadline <= clock.Now() {
+		if m.TryLock() {
+			return nil
+		}
+		return os.ErrDeadlineExceeded
+	}
+	w := park.GetUntil(deadline)
+	defer park.Put(w)
+	n := &w.Nodes(1)[0]
+	lost := clock.Forever // when it first lost the race after being woken
+	for {
+		t, ok := m.enqueue(w, n, deadline, lost)
+		if ok {
+			return nil
+		}
+		switch w.Wait(ctx, t, park.KindLock) {
+		case granted:
+			return nil // M5
+		case park.Woken:
+			// It tries before it looks at its context or the clock: the wake-up must not be lost.
+			if m.tryWoken() {
+				return nil
+			}
+			now := clock.Now()
+			if lost == clock.Forever {
+				lost = now
+			}
+			if ctx.Err() != nil || deadline != clock.Forever && deadline <= now {
+				if m.tryLeave() {
+					return failure(ctx, deadline)
+				}
+				return nil // it was free after all
+			}
+		default:
+			m.dequeue(n)
+			return failure(ctx, deadline)
+		}
+	}
+}
+
+// failure is the error of a Lock that its context or its deadline ended; the context first.
+func failure(ctx context.Context, deadline clock.Instant) error {
+	if deadline != clock.Forever && ctx.Err() == nil {
+		return os.ErrDeadlineExceeded
+	}
+	return park.Reason(ctx)
+}
+
+// spin waits a moment for a holder on another processor, unless others are queued.
+func (m *Mutex) spin() bool {
+	for i := range 4 {
+		if i == 1 && runtime.GOMAXPROCS(0) == 1 {
+			return false
+		}
+		for range 30 {
+			s := m.word.Load()
+			if s&queued != 0 {
+				return false
+			}
+			if s&locked == 0 && m.word.CompareAndSwap(s, s|locked) { // M1
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// enqueue takes the lock after all (ok), or arms w and queues it: at the end, or, if it was woken before, at the front,
+// to be handed the lock if it has lost for too long.
+func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline, lost clock.Instant) (t park.Token, ok bool) {
+	again := lost != clock.Forever
+	step.At("mutex.enqueue")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for {
+		s := m.word.Load()
+		next := s | queued // M3
+		if s&locked == 0 {
+			next = s | locked // M1
+		}
+		if again {
+			next &^= woken // M6
+		}
+		step.At("mutex.set")
+		if !m.word.CompareAndSwap(s, next) {
+			continue
+		}
+		if s&locked == 0 {
+			return t, true
+		}
+		break
+	}
+	t = w.Arm(deadline)
+	switch {
+	case !again:
+		m.queue.PushBack(n, w, t, park.Woken)
+	case clock.Now().Sub(lost) > starving:
+		m.queue.PushFront(n, w, t, granted)
+	default:
+		m.queue.PushFront(n, w, t, park.Woken)
+	}
+	return t, false
+}
+
+// tryWoken: M1 with M6, by the woken waiter.
+func (m *Mutex) tryWoken() bool {
+	for {
+		s := m.word.Load()
+		invariant.True(s&woken != 0, "syncs: a woken waiter without its bit")
+		if s&locked != 0 {
+			return false
+		}
+		step.At("mutex.try")
+		if m.word.CompareAndSwap(s, s&^woken|locked) {
+			return true
+		}
+	}
+}
+
+// tryLeave: M6, by the woken waiter, while the lock is taken. If it is free the waiter takes it instead: nobody else
+// may be on the way.
+func (m *Mutex) tryLeave() bool {
+	for {
+		s := m.word.Load()
+		next := s &^ woken
+		if s&locked == 0 {
+			next |= locked
+		}
+		step.At("mutex.leave")
+		if m.word.CompareAndSwap(s, next) {
+			return s&locked != 0
+		}
+	}
+}
+
+// dequeue takes out a waiter that was canceled or has expired, and so was not woken.
+func (m *Mutex) dequeue(n *park.Node) {
+	step.At("mutex.dequeue")
+	m.mu.Lock()
+	m.queue.Remove(n)
+	if m.queue.Empty() {
+		m.word.And(^uint32(queued))
+	}
+	m.mu.Unlock()
+}
+
+func (m *Mutex) unlockSlow() {
+	step.At("mutex.unlock")
+	m.mu.Lock()
+	for {
+		// Only a woken waiter that leaves changes the word of a lock that is taken, without mu.
+		s := m.word.Load()
+		if s&locked == 0 {
+			m.mu.Unlock()
+			panic("bide/syncs: unlock of unlocked Mutex")
+		}
+		if s&woken == 0 {
+			break
+		}
+		step.At("mutex.release")
+		if m.word.CompareAndSwap(s, s&^locked) { // M2
+			m.mu.Unlock()
+			return
+		}
+	}
+	w, o := m.queue.Resolve()
+	var next uint32
+	switch {
+	case w == nil: // M2: everybody has left
+	case o == granted:
+		next = locked // M5
+	default:
+		next = woken // M4
+	}
+	if !m.queue.Empty() {
+		next |= queued
+	}
+	step.At("mutex.hand")
+	m.word.Store(next)
+	m.mu.Unlock()
+	if w != nil {
+		w.Unpark()
+	}
+}
