@@ -37,7 +37,7 @@ import (
 //	bit 2  woken    a waiter was taken out of the queue, and has not come to try the word yet: no need to wake more
 //
 //	M1 free → locked                    Lock, TryLock, a woken waiter: CAS
-//	M2 locked → free                    Unlock: CAS, nothing else is set, or woken is
+//	M2 locked → free                    Unlock: CAS, unless somebody is queued and nobody woken
 //	M3 queued: set                      a locker, under mu, before it queues itself; only while locked
 //	M4 locked, queued → free, woken     Unlock, under mu: the first waiter is resolved Woken; it will try
 //	M5 locked → locked                  Unlock, under mu: the first waiter has starved: resolved Granted, it holds
@@ -67,6 +67,11 @@ const (
 
 // granted is the outcome of a waiter that was handed the lock.
 const granted = park.User
+
+const (
+	spins = 4
+	pause = 2000 // rounds of an empty loop, some 0.6 µs
+)
 
 // starving is how long a woken waiter may lose against others before it is handed the lock.
 const starving = time.Millisecond
@@ -174,20 +179,18 @@ func failure(ctx context.Context, deadline clock.Instant) error {
 	return park.Reason(ctx)
 }
 
-// spin waits a moment for a holder on another processor, unless others are queued.
+// spin takes the lock if it is free, and looks again a few times, far enough apart for a holder on another processor
+// to be undisturbed, unless others are queued.
 func (m *Mutex) spin() bool {
-	for i := range 4 {
-		if i == 1 && runtime.GOMAXPROCS(0) == 1 {
+	for i := range spins {
+		s := m.word.Load()
+		if s&locked == 0 && m.word.CompareAndSwap(s, s|locked) { // M1
+			return true
+		}
+		if s&queued != 0 || i == 0 && runtime.GOMAXPROCS(0) == 1 {
 			return false
 		}
-		for range 30 {
-			s := m.word.Load()
-			if s&queued != 0 {
-				return false
-			}
-			if s&locked == 0 && m.word.CompareAndSwap(s, s|locked) { // M1
-				return true
-			}
+		for range pause {
 		}
 	}
 	return false
@@ -273,24 +276,21 @@ func (m *Mutex) dequeue(n *park.Node) {
 }
 
 func (m *Mutex) unlockSlow() {
-	step.At("mutex.unlock")
-	m.mu.Lock()
-	for {
-		// Only a woken waiter that leaves changes the word of a lock that is taken, without mu.
-		s := m.word.Load()
-		if s&locked == 0 {
-			m.mu.Unlock()
-			panic("bide/syncs: unlock of unlocked Mutex")
-		}
-		if s&woken == 0 {
-			break
-		}
-		step.At("mutex.release")
-		if m.word.CompareAndSwap(s, s&^locked) { // M2
-			m.mu.Unlock()
+	for !m.release() {
+		step.At("mutex.unlock")
+		m.mu.Lock()
+		if m.word.Load() == locked|queued {
+			m.hand()
 			return
 		}
+		m.mu.Unlock() // changed meanwhile
 	}
+}
+
+// hand wakes the first who can be, or hands him the lock.
+//
+// Preconditions: mu is held, and released on return; locked and queued, not woken: nobody else changes the word.
+func (m *Mutex) hand() {
 	w, o := m.queue.Resolve()
 	var next uint32
 	switch {
@@ -308,5 +308,22 @@ func (m *Mutex) unlockSlow() {
 	m.mu.Unlock()
 	if w != nil {
 		w.Unpark()
+	}
+}
+
+// release: M2, if a waiter is on its way already or nobody is queued.
+func (m *Mutex) release() bool {
+	for {
+		s := m.word.Load()
+		if s&locked == 0 {
+			panic("bide/syncs: unlock of unlocked Mutex")
+		}
+		if s&(queued|woken) == queued {
+			return false
+		}
+		step.At("mutex.release")
+		if m.word.CompareAndSwap(s, s&^locked) {
+			return true
+		}
 	}
 }
