@@ -20,6 +20,7 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 type Virtual struct {
 	mu     sync.Mutex
 	now    Instant
+	moving int    // calls of Advance and Jump under way
 	sets   uint64 // ordinal of the latest Set, for order among equals
 	alarms map[*virtualAlarm]struct{}
 }
@@ -50,8 +51,8 @@ func (v *Virtual) Advance(d time.Duration) {
 	if d < 0 {
 		panic(fmt.Sprintf("bide/clock: Advance by %v: a clock does not run backwards", d))
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.start()
+	defer v.stop()
 	end := v.now.Add(d)
 	for a := v.earliest(); a != nil && a.at <= end; a = v.earliest() {
 		v.call(a)
@@ -64,8 +65,8 @@ func (v *Virtual) Advance(d time.Duration) {
 // whenever everybody is at rest spends no time on sleeping. Timers look at coarse deadlines in several hops, so one
 // Jump may wake nobody; it never passes a deadline.
 func (v *Virtual) Jump() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.start()
+	defer v.stop()
 	a := v.earliest()
 	if a == nil {
 		return false
@@ -74,6 +75,22 @@ func (v *Virtual) Jump() bool {
 		v.call(a)
 	}
 	return true
+}
+
+// start locks the clock for a call that moves it.
+func (v *Virtual) start() {
+	v.mu.Lock()
+	v.moving++
+}
+
+// stop unlocks it. If a function panicked, or called Goexit, alarms that are due are left behind.
+func (v *Virtual) stop() {
+	v.moving--
+	for a := v.earliest(); v.moving == 0 && a != nil && a.at <= v.now; a = v.earliest() {
+		delete(v.alarms, a)
+		go a.f(v.now)
+	}
+	v.mu.Unlock()
 }
 
 // earliest is the alarm to be called next, or nil. Linear: there is one alarm a timer service, not one a timer.
@@ -110,21 +127,22 @@ type virtualAlarm struct {
 	set uint64
 }
 
-// Set files the alarm. If at has passed, a goroutine calls the function at once: the clock may not move again.
+// Set files the alarm. If at has passed, whoever moves the clock calls the function next; if nobody does, a goroutine
+// calls it at once, since the clock may not move again.
 func (a *virtualAlarm) Set(at Instant) {
 	v := a.v
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.alarms, a)
-	if at <= v.now {
+	switch {
+	case at == Forever:
+		return
+	case at <= v.now && v.moving == 0:
 		go a.f(v.now)
 		return
 	}
-	if at == Forever {
-		return
-	}
 	v.sets++
-	a.at, a.set = at, v.sets
+	a.at, a.set = max(at, v.now), v.sets
 	v.alarms[a] = struct{}{}
 }
 

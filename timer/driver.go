@@ -16,6 +16,9 @@ func (sh *shard) drive(now clock.Instant) (fired int) {
 	step.At("timer.drive")
 	sh.mu.Lock()
 	sh.stats.Wakes++
+	// Another driver may have read the clock later, and locked earlier. Base is never ahead of the clock, and looks
+	// are made as of base: with an older reading Fire would take a due timer for one that was moved.
+	now = max(now, sh.wheel.instant(sh.wheel.base))
 	n := sh.collect(&due, now)
 	sh.target = clock.Forever
 	if t, ok := sh.wheel.next(); ok {

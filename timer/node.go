@@ -7,12 +7,12 @@ import (
 )
 
 // A node is what a [Timer] has in the service while it is armed or its function runs. Nodes come from chunks that the
-// shard keeps, and go back to its free list: the collector walks a table instead of one long list, and a program that
+// shard keeps, and go back to its free ones: the collector walks a table instead of one long list, and a program that
 // starts and stops timers all day allocates their handles only. A timer of a bubble has a node of its own.
 //
 // States, all under the shard's lock (models: d_stop):
 //
-//	free     gen is odd; on the free list
+//	free     gen is odd; in shard.free
 //	armed    linked, or popped by a driver that has not claimed it yet
 //	running  running > 0 calls of fn are under way; may be armed as well
 //
@@ -37,7 +37,6 @@ type node struct {
 	armed   bool
 	inline  bool
 	idle    chan struct{} // made by StopWait, closed when running falls to 0
-	next    *node         // free list
 }
 
 // chunk sizes: the first is small, for programs that have three timers; from 4096 on the collector is indifferent.
@@ -57,24 +56,29 @@ func (sh *shard) take() *node {
 		n.e.Init(n)
 		return n
 	}
-	if sh.free == nil {
-		size := firstChunk
-		if k := len(sh.chunks); k > 0 {
-			size = min(lastChunk, 4*len(sh.chunks[k-1]))
-		}
-		chunk := make([]node, size)
-		sh.chunks = append(sh.chunks, chunk)
-		for i := range chunk {
-			n := &chunk[i]
-			n.sh, n.gen, n.next, n.e.shard = sh, 1, sh.free, sh.id
-			n.e.Init(n)
-			sh.free = n
-		}
+	if len(sh.free) == 0 {
+		sh.grow()
 	}
-	n := sh.free
-	sh.free, n.next = n.next, nil
+	n := sh.free[len(sh.free)-1]
+	sh.free = sh.free[:len(sh.free)-1]
 	n.gen++ // N1
 	return n
+}
+
+// grow makes a chunk of nodes. Preconditions: mu held.
+func (sh *shard) grow() {
+	size := firstChunk
+	if k := len(sh.chunks); k > 0 {
+		size = min(lastChunk, 4*len(sh.chunks[k-1]))
+	}
+	chunk := make([]node, size)
+	sh.chunks = append(sh.chunks, chunk)
+	for i := range chunk {
+		n := &chunk[i]
+		n.sh, n.gen, n.e.shard = sh, 1, sh.id
+		n.e.Init(n)
+		sh.free = append(sh.free, n)
+	}
 }
 
 // release gives n back, unless it is in use: N3, N6.
@@ -86,9 +90,12 @@ func (sh *shard) release(n *node) {
 	}
 	invariant.True(n.e.at.Load() == 0, "timer: a free node is linked")
 	n.gen++
-	n.fn, n.every, n.idle, n.inline = nil, nil, nil, false
+	n.fn, n.inline = nil, false
+	if n.every != nil { // few have one, and clearing a pointer that is nil costs while the collector marks
+		n.every = nil
+	}
 	if !sh.bubble {
-		n.next, sh.free = sh.free, n
+		sh.free = append(sh.free, n)
 	}
 }
 

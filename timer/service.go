@@ -38,7 +38,7 @@ type shard struct {
 	target clock.Instant
 	alarm  clock.Alarm
 	wheel  wheel
-	free   *node
+	free   []*node
 	chunks [][]node
 	stats  Stats
 

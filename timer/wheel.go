@@ -26,7 +26,7 @@ import (
 // in which they were linked.
 type wheel struct {
 	shift uint8
-	open  uint16 // the slot being emptied; it may be empty
+	open  uint16 // the slot that base is the first tick of, while it is being emptied; else overdue
 	some  uint16 // bit l: level l has an entry
 	base  int64  // a tick: all before it was looked at
 	count int
@@ -138,7 +138,7 @@ func (w *wheel) first(level int) int64 {
 // forward moves base to now, if nothing is to be looked at before (W3).
 func (w *wheel) forward(now int64) {
 	if t, ok := w.next(); now > w.base && (!ok || t > now) {
-		w.base = now
+		w.base, w.open = now, overdue
 	}
 }
 
@@ -153,6 +153,7 @@ func (w *wheel) pop(now int64) (e *Entry, look int64) {
 			w.unlink(e)
 			return e, w.base
 		}
+		w.open = overdue // once base moves on, the slot may be filled again
 		if w.some == 0 {
 			break
 		}
