@@ -20,7 +20,8 @@ import (
 //
 // The key is learned by asking context.Cause about a probe. All this holds for Go 1.26 and 1.27, and is no promise of
 // theirs: bridgeWorks tries it once, and if it ever fails Done is a channel of ours, and children link themselves by
-// [Scope.AfterFunc], which package context knows as well: canceled a moment later, and nothing else differs.
+// [Scope.AfterFunc], which package context knows as well: canceled a moment later, and below values at the cost of a
+// goroutine each.
 type bridge struct {
 	// under the scope's mu; done and std are read without it once the scope is bridged
 	done <-chan struct{}

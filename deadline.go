@@ -27,7 +27,7 @@ func (d *deadline) Fire(now clock.Instant) { (*Scope)(d).expire(now) }
 // expire cancels s if its deadline is not after now.
 func (s *Scope) expire(now clock.Instant) {
 	step.At("scope.expire")
-	s.cancel(s.canceled(ByDeadline, nil), called|expired, now)
+	s.cancel(s.canceledAt(ByDeadline, nil, clock.Instant(s.due.Load())), called|expired, now)
 }
 
 // bound bounds a new scope.
@@ -148,7 +148,7 @@ func (s *Scope) Remaining() time.Duration {
 			left = min(left, due.Sub(p.now()))
 		}
 		up := p.above()
-		if p.foreign(up) {
+		if up == nil && p.foreign() {
 			left = min(left, Remaining(p.parent))
 		}
 		p = up

@@ -6,6 +6,9 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/timer"
 )
 
 // A Source says what canceled a scope.
@@ -48,8 +51,10 @@ type Canceled struct {
 	Scope  string    // the Name of the scope that was canceled first
 	At     time.Time // when, on that scope's clock
 
-	err  error     // ByContext: the context's Err
-	self *Canceled // the mark of those that were made here: a copy, or one that other code makes, has it not
+	when clock.Instant  // At, as an instant
+	on   *timer.Service // of this one's clock; nil: not known
+	err  error          // ByContext: the context's Err
+	self *Canceled      // the mark of those that were made here: a copy, or one that other code makes, has it not
 }
 
 // abandoned is what closing a scope cancels it with.
@@ -62,8 +67,13 @@ func mint(c *Canceled) *Canceled {
 
 // canceled makes a Canceled that says s was canceled now.
 func (s *Scope) canceled(source Source, reason error) *Canceled {
-	at, _ := s.timers().Clock().Time(s.now())
-	return mint(&Canceled{Source: source, Reason: reason, Scope: s.Name(), At: at})
+	return s.canceledAt(source, reason, s.now())
+}
+
+func (s *Scope) canceledAt(source Source, reason error, when clock.Instant) *Canceled {
+	on := s.timers()
+	at, _ := on.Clock().Time(when)
+	return mint(&Canceled{Source: source, Reason: reason, Scope: s.Name(), At: at, when: when, on: on})
 }
 
 // made reports whether the value was made by this package.

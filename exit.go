@@ -18,7 +18,7 @@ func (s *Scope) exit(err error) error {
 		return nil
 	}
 	var c *Canceled // what s is canceled with, if it is s that absorbs
-	if holdsLeaf(err) && s.look(true) && s.state.Load()&canceled != 0 && !s.deadAbove() {
+	if firstLeaf(err) != nil && s.look(true) && s.state.Load()&canceled != 0 && !s.deadAbove() {
 		c = s.cause.Load()
 	}
 	s.close()
@@ -153,8 +153,19 @@ func leaf(err error, drop func(*Canceled) bool) bool {
 	return false
 }
 
-// holdsLeaf reports whether err contains what may be a cancellation, of whatever scope.
-func holdsLeaf(err error) bool {
-	_, some := split(err, (*Canceled).made)
-	return some
+// firstLeaf is the first cancellation in err, of whatever scope, or nil.
+func firstLeaf(err error) error {
+	members, ok := joined(err)
+	if !ok {
+		if err != nil && leaf(err, (*Canceled).made) {
+			return err
+		}
+		return nil
+	}
+	for _, e := range members {
+		if l := firstLeaf(e); l != nil {
+			return l
+		}
+	}
+	return nil
 }

@@ -104,12 +104,11 @@ func (n *Nursery) child(f func(context.Context) error, s *Scope) {
 // end counts off a child, or the body. A real error cancels the nursery; while that is canceled, what is a cancellation
 // in err is not real.
 func (n *Nursery) end(err error, source Source, name string) {
-	var leaf error
-	if err != nil && holdsLeaf(err) && n.scope.look(true) {
-		rest, _ := split(err, (*Canceled).made)
-		if err, leaf = rest, err; rest != nil {
-			leaf = n.scope.reason()
-		}
+	leaf := firstLeaf(err)
+	if leaf != nil && n.scope.look(true) {
+		err, _ = split(err, (*Canceled).made)
+	} else {
+		leaf = nil // whatever it says, nothing was canceled: it is real
 	}
 	if err != nil {
 		reason := err

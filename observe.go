@@ -5,6 +5,7 @@ import (
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/step"
+	"bide.invalid/bide/timer"
 )
 
 // Err is nil while the scope is live, and then, for ever, [context.Canceled] or, if a deadline canceled it,
@@ -45,40 +46,59 @@ func (s *Scope) errSlow() error {
 }
 
 // look asks the clock and the scopes above, and cancels what has expired; it reports whether s is canceled or closed.
-// It stops at the first observed scope, whose state is kept up to date by what it is linked to; all the way up, it
-// goes on to the top, past timers that have not run yet.
+// It goes up to the first observed scope, whose state is kept up to date by what it is linked to; all the way up, it
+// goes to the top, past timers that have not run yet. Then it comes down again, so that each scope is canceled by what
+// came first: what is above it, or its own deadline.
 func (s *Scope) look(allTheWay bool) (dead bool) {
-	var now clock.Instant
-	service := s.timers()
-	read := false
-	for p := s; p != nil; {
-		st := p.state.Load()
-		if st&(canceled|closed) != 0 {
-			if p != s {
-				s.cancel(p.reason(), 0, clock.Forever)
-			}
-			return true
-		}
-		if due := clock.Instant(p.due.Load()); due != clock.Forever {
-			if t := p.timers(); !read || t != service {
-				service, now, read = t, t.Clock().Now(), true
-			}
-			if due <= now {
-				p.expire(now)
-				continue // canceled now, or its deadline was moved
-			}
-		}
-		if st&(observed|polls) == observed && !allTheWay {
+	if s.dead() {
+		return true
+	}
+	var few [8]*Scope
+	chain := append(few[:0], s)
+	top := s
+	for up := s.above(); up != nil; up = up.above() {
+		chain, top = append(chain, up), up
+		if st := up.state.Load(); st&(canceled|closed) != 0 || st&(observed|polls) == observed && !allTheWay {
 			break
 		}
-		up := p.above()
-		if p.foreign(up) && p.parent.Err() != nil {
-			p.cancelFrom(p.parent)
+	}
+	if top.foreign() && top.parent.Err() != nil {
+		top.cancelFrom(top.parent)
+	}
+	var now clock.Instant
+	var service *timer.Service // the one that was read
+	for i := len(chain) - 1; i >= 0; i-- {
+		p := chain[i]
+		if p.dead() {
 			continue
 		}
-		p = up
+		if p != top && chain[i+1].dead() {
+			p.inherit(chain[i+1].reason())
+			continue
+		}
+		due := clock.Instant(p.due.Load())
+		if due == clock.Forever {
+			continue
+		}
+		if t := p.timers(); t != service {
+			service, now = t, t.Clock().Now()
+		}
+		if due <= now {
+			p.expire(now)
+		}
 	}
-	return s.state.Load()&(canceled|closed) != 0
+	return s.dead()
+}
+
+// dead reports whether s is canceled or closed, as far as it knows.
+func (s *Scope) dead() bool { return s.state.Load()&(canceled|closed) != 0 }
+
+// inherit cancels s because the scope above is; but if its own deadline came before that, it expired first.
+func (s *Scope) inherit(c *Canceled) {
+	if c.on == s.timers() && clock.Instant(s.due.Load()) < c.when {
+		s.expire(c.when)
+	}
+	s.cancel(c, 0, clock.Forever)
 }
 
 // reason is what a canceled or closed scope was ended by.
@@ -111,10 +131,10 @@ func (s *Scope) observeOne() {
 	if p != nil {
 		p.push() // it must be told now, since s counts on being told
 		if c := p.adopt(s); c != nil {
-			s.cancel(c, 0, clock.Forever)
+			s.inherit(c)
 			return
 		}
-	} else if s.foreign(p) {
+	} else if s.foreign() {
 		s.or(polls)
 	}
 	step.At("scope.observe")

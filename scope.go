@@ -34,6 +34,7 @@ import (
 //	caught    Close dropped a cancellation
 //	bridged   Done was asked for: extra.bridge is set
 //	shield, moveOn, onClock    constant: from the options
+//	alone     constant: no scope is above
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
 //	S2 new, looked → shared → observed    the second look, Attach, Done, AfterFunc, or an observed child; ancestors
@@ -100,6 +101,7 @@ const (
 	shield
 	moveOn
 	onClock
+	alone
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
@@ -147,7 +149,10 @@ func (s *Scope) init(c *call, ctx context.Context) {
 	s.parent, s.start = ctx, clock.Forever
 	s.due.Store(int64(clock.Forever))
 	st := c.state
-	if p := From(ctx); p != nil && p.state.Load()&onClock != 0 {
+	switch p := From(ctx); {
+	case p == nil:
+		st |= alone
+	case p.state.Load()&onClock != 0:
 		s.more().service = p.timers()
 		st |= onClock
 	}
@@ -186,7 +191,7 @@ func (s *Scope) or(bits uint32) { s.state.Or(bits) }
 // above is the scope whose cancellation is this one's: the one that the parent is, or leads to with nothing but values
 // between.
 func (s *Scope) above() *Scope {
-	if s.state.Load()&shield != 0 {
+	if s.state.Load()&(shield|alone) != 0 {
 		return nil
 	}
 	if p, ok := s.parent.(*Scope); ok {
@@ -199,9 +204,9 @@ func (s *Scope) above() *Scope {
 	return nil
 }
 
-// foreign is the context above if it is not a scope, and can be canceled.
-func (s *Scope) foreign(above *Scope) bool {
-	return above == nil && s.state.Load()&shield == 0 && s.parent.Done() != nil
+// foreign reports whether what is above is not a scope, and can be canceled. Preconditions: above is nil.
+func (s *Scope) foreign() bool {
+	return s.state.Load()&shield == 0 && s.parent.Done() != nil
 }
 
 // Close closes the scope, and applies the exit rule to *err, the result of what ran in it: if the scope is canceled,

@@ -53,7 +53,7 @@ func (v *Virtual) Advance(d time.Duration) {
 	}
 	v.start()
 	defer v.stop()
-	end := v.now.Add(d)
+	end := min(v.now.Add(d), Forever-1) // no reading is Forever
 	for a := v.earliest(); a != nil && a.at <= end; a = v.earliest() {
 		v.call(a)
 	}
