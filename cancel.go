@@ -17,7 +17,16 @@ import (
 // What happened before Cancel happened before the return of a wait that it ends.
 func (s *Scope) Cancel(reason error) {
 	s.or(called)
-	s.cancel(s.canceled(ByCancel, reason), 0, clock.Forever)
+	s.end(ByCancel, reason)
+}
+
+// end cancels s, if nothing came before that nobody has looked at yet.
+func (s *Scope) end(source Source, reason error) {
+	if s.look(true) {
+		s.await()
+		return
+	}
+	s.cancel(s.canceled(source, reason), 0, clock.Forever)
 }
 
 // CancelCalled reports whether the scope itself was canceled, by Cancel or by its own deadline, and not only from
@@ -42,7 +51,7 @@ func (s *Scope) cancelFrom(ctx context.Context) {
 	c, ok := cause.(*Canceled)
 	if !ok || !c.made() {
 		c = s.canceled(ByContext, cause)
-		c.err = ctx.Err()
+		c.err, c.on = ctx.Err(), nil // when that was is not known
 	}
 	s.cancel(c, 0, clock.Forever)
 }

@@ -52,7 +52,7 @@ type Canceled struct {
 	At     time.Time // when, on that scope's clock
 
 	when clock.Instant  // At, as an instant
-	on   *timer.Service // of this one's clock; nil: not known
+	on   *timer.Service // of this one's clock; nil: it is not known when
 	err  error          // ByContext: the context's Err
 	self *Canceled      // the mark of those that were made here: a copy, or one that other code makes, has it not
 }

@@ -17,6 +17,9 @@ func (h *host) Check() error {
 	if !s.look(true) {
 		return nil
 	}
+	// Whoever cancels s tells package context's children under mu. Behind it, they know.
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.reason()
 }
 

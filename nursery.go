@@ -42,7 +42,7 @@ func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery)
 	returned := false
 	defer func() {
 		if !returned {
-			n.scope.cancel(n.scope.canceled(ByBody, errPanicked), 0, clock.Forever)
+			n.scope.end(ByBody, errPanicked)
 			n.end(nil, ByBody, "")
 			n.wait()
 			n.scope.close()
@@ -115,7 +115,7 @@ func (n *Nursery) end(err error, source Source, name string) {
 		if name != "" {
 			reason = &childError{name, err}
 		}
-		n.scope.cancel(n.scope.canceled(source, reason), 0, clock.Forever)
+		n.scope.end(source, reason)
 	}
 	n.mu.Lock()
 	if err != nil {

@@ -65,11 +65,11 @@ func from(now Instant, d time.Duration) Instant {
 // as that far from the wall clock's present, never as a distance from the base: the wall clock may have been stepped,
 // or the machine suspended, since the process started. Either way the result does not follow later steps.
 func FromTime(t time.Time) Instant {
-	now := Now()
-	if monotonic(t) && now >= 0 {
+	if now := Now(); monotonic(t) && now >= 0 {
 		return from(now, time.Duration(Instant(t.Sub(base)).Sub(now)))
 	}
-	return from(now, time.Until(t))
+	d := time.Until(t) // before the reading that it is added to: the result may be late by a moment, never early
+	return from(Now(), d)
 }
 
 // monotonic reports whether t has a monotonic reading: == looks at it, and Round(0) strips it.
@@ -91,8 +91,8 @@ type mono struct{}
 func (mono) Now() Instant                 { return Now() }
 func (mono) FromTime(t time.Time) Instant { return FromTime(t) }
 func (mono) Time(i Instant) (time.Time, bool) {
-	now := time.Now()
-	return now.Add(i.Sub(Now())), true
+	d := i.Sub(Now()) // first: see FromTime
+	return time.Now().Add(d), true
 }
 func (mono) NewAlarm(f func(Instant)) Alarm { return &runtimeAlarm{f: f} }
 func (mono) String() string                 { return "monotonic" }
