@@ -162,7 +162,7 @@ func (s *Scope) standing() string {
 	}
 	if due := clock.Instant(s.due.Load()); due != clock.Forever {
 		left := due.Sub(s.now()).Round(time.Millisecond)
-		if left >= 0 {
+		if left > 0 {
 			text += ", deadline " + left.String() + " from now"
 		} else {
 			text += ", deadline " + (-left).String() + " ago"

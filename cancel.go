@@ -11,7 +11,8 @@ import (
 
 // Cancel cancels the scope and everything below it, shields and what is below them excepted: every blocking call in it
 // fails, now and later, with a [*Canceled] that carries the reason, which may be nil. When it has returned everything
-// below is canceled; waits have been woken, though their goroutines may not have run yet. The first cancellation
+// below is canceled, except what lies two scopes below a context that is not a scope, which package context tells a
+// moment later; waits have been woken, though their goroutines may not have run yet. The first cancellation
 // stays: a second one changes nothing. On a closed scope it only counts for [Scope.CancelCalled].
 //
 // What happened before Cancel happened before the return of a wait that it ends.
@@ -147,9 +148,13 @@ func (s *Scope) wake() {
 	}
 }
 
-// await returns when nobody is canceling below s any more.
+// await returns when nobody is canceling below s any more. Preconditions: s is canceled, no lock held.
 func (s *Scope) await() {
-	if x := s.extra.Load(); x != nil {
+	// The canceller sets the state, and takes pushing, under mu: behind it pushing is taken, or free for good.
+	s.mu.Lock()
+	x := s.extra.Load()
+	s.mu.Unlock()
+	if x != nil {
 		x.pushing.Lock()
 		x.pushing.Unlock() //nolint:staticcheck // waiting is the point
 	}

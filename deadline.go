@@ -41,9 +41,9 @@ func (s *Scope) boundAt(t time.Time) { s.limit(s.now(), s.timers().Clock().FromT
 
 func (s *Scope) limit(now, due clock.Instant) {
 	s.start = now
-	s.due.Store(int64(due))
+	s.due.Store(int64(max(due, now))) // it cannot expire before it is opened
 	if due <= now {
-		s.expire(now) // from the start; the body still runs to its first cancel point
+		s.look(false) // canceled from the start; the body still runs to its first cancel point
 	}
 }
 
@@ -80,6 +80,7 @@ func (s *Scope) setDue(now, due clock.Instant) bool {
 	if s.look(true) {
 		return false
 	}
+	due = max(due, now) // it does not expire before it is told to
 	step.At("scope.setdue")
 	s.mu.Lock()
 	if s.state.Load()&(canceled|closed) != 0 || clock.Instant(s.due.Load()) <= now {

@@ -121,8 +121,8 @@ func (c *Canceled) sentinel() error {
 // errors.Is finds [context.DeadlineExceeded] and [os.ErrDeadlineExceeded] in it. It is a net.Error.
 type TimeoutError struct {
 	Scope   string        // the Name of the scope whose bound it was
-	Limit   time.Duration // from the scope's opening to its deadline, as it stood in the end
-	Elapsed time.Duration // from the opening to the end of the body
+	Limit   time.Duration // from the scope's opening, or when it was first bounded, to its deadline, as it stood in the end
+	Elapsed time.Duration // from then to the end of the body
 }
 
 // Error says whose bound, how long it was, and how long it took.

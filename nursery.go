@@ -110,13 +110,6 @@ func (n *Nursery) end(err error, source Source, name string) {
 	} else {
 		leaf = nil // whatever it says, nothing was canceled: it is real
 	}
-	if err != nil {
-		reason := err
-		if name != "" {
-			reason = &childError{name, err}
-		}
-		n.scope.end(source, reason)
-	}
 	n.mu.Lock()
 	if err != nil {
 		n.errs = append(n.errs, err)
@@ -124,6 +117,15 @@ func (n *Nursery) end(err error, source Source, name string) {
 	if n.leaf == nil {
 		n.leaf = leaf
 	}
+	n.mu.Unlock()
+	if err != nil { // only now: what the others return because of it comes after it
+		reason := err
+		if name != "" {
+			reason = &childError{name, err}
+		}
+		n.scope.end(source, reason)
+	}
+	n.mu.Lock()
 	n.live--
 	n.ended = n.live == 0
 	w, t := n.waiter, n.token

@@ -9,7 +9,7 @@ import (
 )
 
 // Err is nil while the scope is live, and then, for ever, [context.Canceled] or, if a deadline canceled it,
-// [context.DeadlineExceeded]. The first look reads the clock and sees a deadline that has just passed; from the third
+// [context.DeadlineExceeded]. The first two looks read the clock and see a deadline that has just passed; from the third
 // on it is one load, and sees it when the timer has run, about a tick (1 ms) later. Below a context that is not a
 // scope it also costs that one's Err.
 func (s *Scope) Err() error {
@@ -55,18 +55,17 @@ func (s *Scope) look(allTheWay bool) (dead bool) {
 	}
 	var few [8]*Scope
 	chain := append(few[:0], s)
-	top := s
-	for up := s.above(); up != nil; up = up.above() {
+	top, up := s, s.above()
+	for ; up != nil; up = up.above() {
 		chain, top = append(chain, up), up
 		if st := up.state.Load(); st&(canceled|closed) != 0 || st&(observed|polls) == observed && !allTheWay {
 			break
 		}
 	}
-	if top.foreign() && top.parent.Err() != nil {
+	if up == nil && top.foreign() && top.parent.Err() != nil {
 		top.cancelFrom(top.parent)
 	}
-	var now clock.Instant
-	var service *timer.Service // the one that was read
+	var r reading
 	for i := len(chain) - 1; i >= 0; i-- {
 		p := chain[i]
 		if p.dead() {
@@ -76,18 +75,29 @@ func (s *Scope) look(allTheWay bool) (dead bool) {
 			p.inherit(chain[i+1].reason())
 			continue
 		}
-		due := clock.Instant(p.due.Load())
-		if due == clock.Forever {
-			continue
-		}
-		if t := p.timers(); t != service {
-			service, now = t, t.Clock().Now()
-		}
-		if due <= now {
+		if now, passed := r.passed(p); passed {
 			p.expire(now)
 		}
 	}
 	return s.dead()
+}
+
+// A reading is of one clock at a time: scopes that lie below each other are seldom on different ones.
+type reading struct {
+	service *timer.Service
+	now     clock.Instant
+}
+
+// passed reports whether the deadline of s has come.
+func (r *reading) passed(s *Scope) (now clock.Instant, passed bool) {
+	due := clock.Instant(s.due.Load())
+	if due == clock.Forever {
+		return 0, false
+	}
+	if t := s.timers(); t != r.service {
+		r.service, r.now = t, t.Clock().Now()
+	}
+	return r.now, due <= r.now
 }
 
 // dead reports whether s is canceled or closed, as far as it knows.
@@ -116,13 +126,15 @@ func (s *Scope) observe() {
 	for p := s; p != nil && p.state.Load()&(observed|canceled|closed) == 0; p = p.above() {
 		chain = append(chain, p)
 	}
+	var r reading
 	for i := len(chain) - 1; i >= 0; i-- {
-		chain[i].observeOne()
+		chain[i].observeOne(&r)
 	}
 }
 
-// observeOne: the scope above is observed, canceled or closed.
-func (s *Scope) observeOne() {
+// observeOne: the scope above is observed, canceled or closed. A deadline that has passed is carried out here: left to
+// the timers, which of several comes first would be chance.
+func (s *Scope) observeOne(r *reading) {
 	step.At("scope.share")
 	if s.state.Or(shared)&(observed|canceled|closed) != 0 {
 		return
@@ -139,13 +151,17 @@ func (s *Scope) observeOne() {
 	}
 	step.At("scope.observe")
 	s.mu.Lock()
+	now, passed := r.passed(s)
 	if s.state.Load()&(canceled|closed) == 0 {
 		s.or(observed)
-		if due := clock.Instant(s.due.Load()); due != clock.Forever {
+		if due := clock.Instant(s.due.Load()); due != clock.Forever && !passed {
 			s.timers().Cover(&s.entry, due)
 		}
 	}
 	s.mu.Unlock()
+	if passed {
+		s.expire(now)
+	}
 }
 
 // adopt links k below s, if it is not linked or closed already; if s is canceled it returns by what.

@@ -141,15 +141,15 @@ func (w *Waiter) ArmOn(s *timer.Service, deadline clock.Instant) Token {
 		_, armed := w.word.current()
 		invariant.True(!armed && len(w.ch) == 0, "park: Arm of a waiter that still waits")
 	}
+	if w.s != s && deadline != clock.Forever {
+		w.Release() // first: its driver would compare the new deadline with another clock
+		w.s = s
+	}
 	if w.due.Load() != int64(deadline) {
 		w.due.Store(int64(deadline)) // before the word: who sees the new token sees its deadline
 	}
 	t := w.word.arm()
 	if deadline != clock.Forever {
-		if w.s != s {
-			w.Release()
-			w.s = s
-		}
 		s.Cover(&w.entry, deadline)
 	}
 	return t

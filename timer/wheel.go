@@ -146,8 +146,8 @@ func (w *wheel) forward(now int64) {
 // and base is now.
 func (w *wheel) pop(now int64) (e *Entry, look int64) {
 	for {
-		if e = w.slots[overdue]; e == nil {
-			e = w.slots[w.open]
+		if e = w.slots[w.open]; e == nil { // linked before base came here, so before what is overdue
+			e = w.slots[overdue]
 		}
 		if e != nil {
 			w.unlink(e)
