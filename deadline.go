@@ -67,22 +67,22 @@ func (s *Scope) SetDeadline(t time.Time) bool {
 	if !t.IsZero() {
 		due = s.timers().Clock().FromTime(t)
 	}
-	return s.setDue(s.now(), due)
+	return s.setDue(due)
 }
 
 // SetTimeout is SetDeadline for d from now.
 func (s *Scope) SetTimeout(d time.Duration) bool {
-	now := s.now()
-	return s.setDue(now, addTo(now, d))
+	return s.setDue(addTo(s.now(), d))
 }
 
-func (s *Scope) setDue(now, due clock.Instant) bool {
+func (s *Scope) setDue(due clock.Instant) bool {
 	if s.look(true) {
 		return false
 	}
-	due = max(due, now) // it does not expire before it is told to
 	step.At("scope.setdue")
 	s.mu.Lock()
+	now := s.now()      // under mu: of two that set it, the second sees that the first has set it to the past
+	due = max(due, now) // it does not expire before it is told to
 	if s.state.Load()&(canceled|closed) != 0 || clock.Instant(s.due.Load()) <= now {
 		s.mu.Unlock()
 		return false

@@ -104,19 +104,21 @@ func get(bubble bool) *Waiter {
 }
 
 // Put gives a waiter of Get back: resolved, its wake-up received, out of every queue. Its entry is unlinked, since
-// the pool may drop it: waiters that are kept (New) are the ones that leave theirs linked.
+// the pool may drop it: waiters that are kept (New) are the ones that leave theirs linked. A waiter that still waits or
+// is still queued, because a panic passes by, is dropped.
 func Put(w *Waiter) {
+	_, armed := w.word.current()
+	queued := w.node[0].links.In()
+	for i := range w.more {
+		queued = queued || w.more[i].links.In()
+	}
 	if invariant.On {
-		_, armed := w.word.current()
 		invariant.True(!armed && len(w.ch) == 0, "park: Put of a waiter that still waits")
 		invariant.True(!w.links.In(), "park: Put of a waiter that is filed in a host")
-		invariant.True(!w.node[0].links.In(), "park: Put of a waiter that is queued")
-		for i := range w.more {
-			invariant.True(!w.more[i].links.In(), "park: Put of a waiter that is queued")
-		}
+		invariant.True(!queued, "park: Put of a waiter that is queued")
 	}
 	w.Release()
-	if w.pooled {
+	if w.pooled && !armed && !queued {
 		pool.Put(w)
 	}
 }

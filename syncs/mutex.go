@@ -138,7 +138,12 @@ func (m *Mutex) lockSlow(ctx context.Context, deadline clock.Instant) error {
 		return os.ErrDeadlineExceeded
 	}
 	w := park.GetUntil(deadline)
-	defer park.Put(w)
+	err := m.lockWaiting(ctx, deadline, w)
+	park.Put(w) // not deferred: a waiter that a panic passed by is still queued
+	return err
+}
+
+func (m *Mutex) lockWaiting(ctx context.Context, deadline clock.Instant, w *park.Waiter) error {
 	n := &w.Nodes(1)[0]
 	lost := clock.Forever // when it first lost the race after being woken
 	for {

@@ -41,7 +41,6 @@ func WaitAny(ctx context.Context, sources ...Waitable) (int, error) {
 		return -1, err
 	}
 	w := park.Get()
-	defer park.Put(w)
 	nodes := w.Nodes(len(sources))
 	t := w.Arm(clock.Forever)
 	o := park.Pending
@@ -62,6 +61,7 @@ func WaitAny(ctx context.Context, sources ...Waitable) (int, error) {
 	for i := range filed {
 		sources[i].remove(&nodes[i])
 	}
+	park.Put(w) // not deferred: a waiter that a panic passed by is still queued somewhere
 	if o == park.Canceled {
 		return -1, park.Reason(ctx)
 	}
@@ -71,16 +71,17 @@ func WaitAny(ctx context.Context, sources ...Waitable) (int, error) {
 // wait is WaitAny for one source.
 func wait(ctx context.Context, s Waitable, k park.Kind) error {
 	w := park.Get()
-	defer park.Put(w)
 	n := &w.Nodes(1)[0]
 	t := w.Arm(clock.Forever)
-	if s.add(n, w, t, park.Woken) {
+	o := park.Woken
+	if s.add(n, w, t, o) {
 		w.Withdraw(t)
+	} else if o = w.Wait(ctx, t, k); o != park.Woken {
+		s.remove(n)
+	}
+	park.Put(w)
+	if o == park.Woken {
 		return nil
 	}
-	if w.Wait(ctx, t, k) == park.Woken {
-		return nil
-	}
-	s.remove(n)
 	return park.Reason(ctx)
 }

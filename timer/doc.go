@@ -13,7 +13,8 @@
 //     once (a driver's batch). What runs on goroutines of its own is ordered by the Go scheduler.
 //   - An idle program has no goroutine and no armed timer of this package. Pending timers share one runtime timer a
 //     shard.
-//   - In a testing/synctest bubble every entry has a timer of that bubble: fake time, nothing shared.
+//   - In a testing/synctest bubble every entry has a timer of that bubble: fake time, nothing shared. What belongs to
+//     the world outside, a timer or a scope with a deadline, should not be used inside: its deadline may come late.
 //   - A function that panics ends the process, as any goroutine's does. One that calls runtime.Goexit takes nobody
 //     along.
 //

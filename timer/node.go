@@ -20,7 +20,8 @@ import (
 //	N2 armed → armed      Reset: due moves, linked again
 //	N3 armed → free       Stop, none running: gen + 1, fn dropped
 //	N4 armed → running    Fire, the claim, just before the call: only if due has still come
-//	N5 running → armed    a periodic timer that was not stopped; or Reset meanwhile
+//	N5 running → armed    a periodic timer that was not stopped; or Reset meanwhile, which for a periodic timer is
+//	                      claimed only after the call has ended
 //	N6 running → free     the last call ended, and nothing armed it
 //
 // The claim is made at the call, not when the entry is popped: a callback that stops a timer behind it in the driver's
@@ -124,7 +125,7 @@ func (n *node) Fire(now clock.Instant) {
 	sh := n.sh
 	step.At("timer.claim")
 	sh.mu.Lock()
-	if !n.armed || n.due > now {
+	if !n.armed || n.due > now || n.every != nil && n.running > 0 { // calls do not overlap: ended files it again
 		sh.mu.Unlock()
 		return
 	}
@@ -163,10 +164,16 @@ func (n *node) ended() {
 	step.At("timer.ended")
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if n.every != nil && !n.armed && !n.every.stopped {
-		sh.arm(n, n.every.next(sh.s.clock.Now()))
+	n.running--
+	if n.every != nil && !n.every.stopped {
+		switch {
+		case !n.armed:
+			sh.arm(n, n.every.next(sh.s.clock.Now()))
+		case n.e.at.Load() == 0: // Reset meanwhile, and due since
+			sh.arm(n, n.due)
+		}
 	}
-	if n.running--; n.running == 0 {
+	if n.running == 0 {
 		if n.idle != nil {
 			close(n.idle)
 			n.idle = nil

@@ -109,7 +109,7 @@ func (s *Service) Cover(e *Entry, due clock.Instant) {
 	s.Schedule(e, due)
 }
 
-// Cancel takes e out. was: it was linked; wasNext: the alarm was set for it. (The alarm stays as it is, and wakes the
+// Cancel takes e out. was: it was linked; wasNext: its shard was to look at it next, alone or with others. (The alarm stays as it is, and wakes the
 // driver for nothing.) A Fire whose Due came before may still be under way: it is the owner's to know.
 func (s *Service) Cancel(e *Entry) (was, wasNext bool) {
 	sh := s.home(e)
@@ -119,12 +119,12 @@ func (s *Service) Cancel(e *Entry) (was, wasNext bool) {
 	step.At("timer.cancel")
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	at := clock.Instant(e.at.Load())
+	wasNext = e.slot == sh.wheel.nextSlot()
 	if !sh.remove(e) {
 		return false, false
 	}
 	sh.stats.Canceled++
-	return true, !sh.bubble && at != 0 && sh.wheel.tick(at) == sh.wheel.tick(sh.target)
+	return true, wasNext && !sh.bubble
 }
 
 // home is the shard that e is or was linked in, or nil.
@@ -193,14 +193,16 @@ func (sh *shard) add(e *Entry, at clock.Instant) (isNext bool) {
 	now := sh.s.clock.Now()
 	if now < 0 && sh.s.real {
 		// In a bubble, and a deadline from outside. The alarm must not be moved from here: the runtime would
-		// count the duration from the bubble's clock, and every timer of the shard sleep for decades.
+		// count the duration from the bubble's clock, and every timer of the shard sleep for decades. The next
+		// entry that is linked from outside sets it.
 		return false
 	}
 	// The alarm needed the reading of the clock anyway: with base brought forward the look is not too early.
 	sh.wheel.unlink(e)
 	sh.wheel.forward(int64(now) >> sh.wheel.shift)
-	look = sh.wheel.link(e, at)
-	if look >= sh.target {
+	sh.wheel.link(e, at)
+	next, _ := sh.wheel.next() // e's look, or that of one for which no alarm could be set, above
+	if look = sh.wheel.instant(next); look >= sh.target {
 		return false
 	}
 	sh.target = look

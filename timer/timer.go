@@ -175,10 +175,18 @@ func (t *Timer) Reset(d time.Duration) bool {
 	return t.ResetAt(after(t.sh.s, d))
 }
 
-// ResetAt is Reset for an instant of the timer's clock; [clock.Forever] leaves it armed but never due.
+// ResetAt is Reset for an instant of the timer's clock; [clock.Forever] leaves it armed but never due. Like the
+// runtime's timers, one that was made in a synctest bubble cannot be reset outside of it, nor the other way round: it
+// panics.
 func (t *Timer) ResetAt(at clock.Instant) bool {
 	t.lock("ResetAt")
 	defer t.sh.mu.Unlock()
+	if t.sh.s.real && at != clock.Forever && (at < 0) != t.sh.bubble {
+		if clock.InBubble() != t.sh.bubble {
+			panic("bide/timer: Reset of a Timer on the other side of a synctest bubble")
+		}
+		at = max(at, 0) // the past; or beyond the time in which a bubble can be told
+	}
 	n := t.live()
 	was := n != nil && (n.armed || n.every != nil && !n.every.stopped)
 	t.arm(at)

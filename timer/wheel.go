@@ -38,7 +38,8 @@ const (
 	levels  = 11
 	digit   = 6
 	width   = 1 << digit
-	overdue = levels * width // the slot of what was due when it was linked: looked at next
+	overdue = levels * width // the slot of what was due when it was linked
+	none    = overdue + 1
 )
 
 // tick is the first tick at or after i.
@@ -119,13 +120,29 @@ func (w *wheel) unlink(e *Entry) {
 
 // next is the tick of the next look.
 func (w *wheel) next() (t int64, ok bool) {
-	if w.slots[overdue] != nil || w.slots[w.open] != nil {
-		return w.base, true
-	}
-	if w.some == 0 {
+	switch s := w.nextSlot(); {
+	case s == none:
 		return 0, false
+	case s == overdue || s == w.open:
+		return w.base, true
+	default:
+		return w.first(int(s / width)), true
 	}
-	return w.first(bits.TrailingZeros16(w.some)), true
+}
+
+// nextSlot is the slot that is looked at next: what was linked before base came to where it is, then what was due when
+// it was linked, then the first slot of the lowest level.
+func (w *wheel) nextSlot() uint16 {
+	switch {
+	case w.slots[w.open] != nil:
+		return w.open
+	case w.slots[overdue] != nil:
+		return overdue
+	case w.some == 0:
+		return none
+	}
+	l := bits.TrailingZeros16(w.some)
+	return uint16(l*width + bits.TrailingZeros64(w.full[l]))
 }
 
 // first is the tick at which the first slot of a level that is not empty begins (W1).
@@ -143,27 +160,24 @@ func (w *wheel) forward(now int64) {
 }
 
 // pop takes out the next entry whose look has come by now, in the order of ticks; look is the tick. nil: none is left,
-// and base is now.
+// and base is not before now.
 func (w *wheel) pop(now int64) (e *Entry, look int64) {
 	for {
-		if e = w.slots[w.open]; e == nil { // linked before base came here, so before what is overdue
-			e = w.slots[overdue]
-		}
-		if e != nil {
+		s := w.nextSlot()
+		if s == overdue || s == w.open {
+			e = w.slots[s]
 			w.unlink(e)
 			return e, w.base
 		}
 		w.open = overdue // once base moves on, the slot may be filled again
-		if w.some == 0 {
+		if s == none {
 			break
 		}
-		level := bits.TrailingZeros16(w.some)
-		t := w.first(level)
+		t := w.first(int(s / width))
 		if t > now {
 			break
 		}
-		w.base = t
-		w.open = uint16(level*width + bits.TrailingZeros64(w.full[level]))
+		w.base, w.open = t, s
 	}
 	w.base = max(w.base, now)
 	return nil, 0

@@ -1,0 +1,5 @@
+//go:build !race
+
+package bide_test
+
+const raceEnabled = false
