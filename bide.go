@@ -85,6 +85,7 @@ func Run(ctx context.Context, f func(*Scope) error, opts ...Option) error {
 // Check is a cancel point for code that computes instead of waiting: nil, or why ctx is canceled, under a scope a
 // [*Canceled]. It costs what ctx.Err does, and sees a deadline as soon.
 func Check(ctx context.Context) error {
+	notNil("Check", ctx)
 	if s, ok := ctx.(*Scope); ok {
 		return s.Check()
 	}
@@ -103,6 +104,7 @@ func (s *Scope) Check() error {
 // ctx was canceled, at once when that happens, and also when both come at the same instant. Zero or negative: it only
 // looks at ctx. Option: timer.On.
 func Sleep(ctx context.Context, d time.Duration, opts ...timer.Option) error {
+	notNil("Sleep", ctx)
 	if err := park.Err(ctx); err != nil || d <= 0 {
 		return err
 	}

@@ -83,8 +83,12 @@ func (s *Scope) setDue(due clock.Instant) bool {
 	s.mu.Lock()
 	now := s.now()      // under mu: of two that set it, the second sees that the first has set it to the past
 	due = max(due, now) // it does not expire before it is told to
-	if s.state.Load()&(canceled|closed) != 0 || clock.Instant(s.due.Load()) <= now {
+	passed := clock.Instant(s.due.Load()) <= now
+	if passed || s.dead() {
 		s.mu.Unlock()
+		if passed { // since the look
+			s.expire(now)
+		}
 		return false
 	}
 	if s.start == clock.Forever {
@@ -160,6 +164,7 @@ func (s *Scope) Remaining() time.Duration {
 // Remaining is the time until the effective deadline of ctx, on the clock of the scope that has it: 0 if ctx is
 // canceled, time.Duration(clock.Forever) if there is no deadline. In a shield it is the shield's own.
 func Remaining(ctx context.Context) time.Duration {
+	notNil("Remaining", ctx)
 	if s, ok := ctx.(*Scope); ok {
 		return s.Remaining()
 	}

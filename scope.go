@@ -121,11 +121,18 @@ func Open(ctx context.Context, opts ...Option) *Scope {
 // From returns the innermost scope that ctx is, or lies below; nil if there is none. It is for libraries: the scope
 // that a function opens itself comes from [Run] or [Open].
 func From(ctx context.Context) *Scope {
+	notNil("From", ctx)
 	if s, ok := ctx.(*Scope); ok {
 		return s
 	}
 	h, _ := ctx.Value(park.Key{}).(*host)
 	return (*Scope)(h)
+}
+
+func notNil(call string, ctx context.Context) {
+	if ctx == nil {
+		panic("bide: " + call + ": nil context")
+	}
 }
 
 // open makes s a scope below ctx, bounded by the options only.
@@ -143,9 +150,7 @@ func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 }
 
 func (s *Scope) init(c *call, ctx context.Context) {
-	if ctx == nil {
-		panic("bide: " + c.name + ": nil context")
-	}
+	notNil(c.name, ctx)
 	s.parent, s.start = ctx, clock.Forever
 	s.due.Store(int64(clock.Forever))
 	st := c.state

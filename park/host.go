@@ -58,6 +58,9 @@ func HostOf(ctx context.Context) (h Host, native bool) {
 
 // Err is what a blocking call returns under ctx before it acts: nil while ctx is live. It costs ctx.Err.
 func Err(ctx context.Context) error {
+	if ctx == nil {
+		panic("bide/park: Err of a nil context")
+	}
 	if ctx.Err() == nil {
 		return nil
 	}

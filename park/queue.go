@@ -23,7 +23,8 @@ func (w *Waiter) Nodes(n int) []Node {
 	if cap(w.more) < n {
 		w.more = make([]Node, n)
 	}
-	return w.more[:n]
+	w.more = w.more[:n] // Put looks at these
+	return w.more
 }
 
 // A List is a queue of waiters, for a primitive to embed: it is guarded by the primitive's lock, and the zero List is

@@ -119,6 +119,7 @@ func Put(w *Waiter) {
 	}
 	w.Release()
 	if w.pooled && !armed && !queued {
+		w.more = w.more[:0]
 		pool.Put(w)
 	}
 }

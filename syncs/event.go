@@ -70,6 +70,7 @@ func (e *Event) IsSet() bool { return e.set.Load() }
 // Wait waits until the event is set, or returns why ctx ended before. Under a canceled context it returns the error
 // even if the event is set.
 func (e *Event) Wait(ctx context.Context) error {
+	notNil("Wait of an Event", ctx)
 	if err := park.Err(ctx); err != nil {
 		return err
 	}

@@ -61,6 +61,7 @@ func (f *Future[T]) complete(v T, err error) bool {
 // Wait waits until the future is complete and returns its value and error; or it returns why ctx ended before. Under a
 // canceled context it returns the context's error even if the future is complete.
 func (f *Future[T]) Wait(ctx context.Context) (v T, err error) {
+	notNil("Wait of a Future", ctx)
 	if err := park.Err(ctx); err != nil {
 		return v, err
 	}

@@ -79,6 +79,7 @@ const starving = time.Millisecond
 // Lock takes the lock, waiting for it as long as ctx allows. It returns nil if and only if it has taken it. Uncontended
 // it costs ctx.Err and one compare-and-swap.
 func (m *Mutex) Lock(ctx context.Context) error {
+	notNil("Lock", ctx)
 	if ctx.Err() == nil && m.word.CompareAndSwap(0, locked) { // M1
 		return nil
 	}

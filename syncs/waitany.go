@@ -37,6 +37,7 @@ func WaitAny(ctx context.Context, sources ...Waitable) (int, error) {
 	if len(sources) > maxSources {
 		panic("bide/syncs: WaitAny of " + strconv.Itoa(len(sources)) + " sources: at most " + strconv.Itoa(maxSources))
 	}
+	notNil("WaitAny", ctx)
 	if err := park.Err(ctx); err != nil {
 		return -1, err
 	}
@@ -84,4 +85,10 @@ func wait(ctx context.Context, s Waitable, k park.Kind) error {
 		return nil
 	}
 	return park.Reason(ctx)
+}
+
+func notNil(call string, ctx context.Context) {
+	if ctx == nil {
+		panic("bide/syncs: " + call + " with a nil context")
+	}
 }
