@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 )
 
@@ -45,6 +46,7 @@ func (s *Scope) connect(works bool) {
 		s.observe()
 		s.push()
 	}
+	step.At("scope.connect")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.state.Load()
@@ -119,6 +121,7 @@ func (s *Scope) stdValue() any {
 	if st&canceled == 0 {
 		return nil
 	}
+	step.At("scope.bury")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.more()

@@ -144,6 +144,7 @@ func (s *Scope) wake() {
 		if n < len(buf) {
 			return
 		}
+		step.At("scope.wake")
 		s.mu.Lock()
 	}
 }
@@ -151,6 +152,7 @@ func (s *Scope) wake() {
 // await returns when nobody is canceling below s any more. Preconditions: s is canceled, no lock held.
 func (s *Scope) await() {
 	// The canceller sets the state, and takes pushing, under mu: behind it pushing is taken, or free for good.
+	step.At("scope.await")
 	s.mu.Lock()
 	x := s.extra.Load()
 	s.mu.Unlock()
@@ -180,6 +182,7 @@ func (s *Scope) AfterFunc(f func()) (stop func() bool) {
 		s.observe()
 		s.push()
 	}
+	step.At("scope.after")
 	s.mu.Lock()
 	if s.state.Load()&(canceled|closed) != 0 {
 		s.mu.Unlock()
@@ -190,6 +193,7 @@ func (s *Scope) AfterFunc(f func()) (stop func() bool) {
 	x.after.PushBack(a)
 	s.mu.Unlock()
 	return func() bool {
+		step.At("scope.stop")
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return !a.started && x.after.Remove(a)

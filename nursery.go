@@ -110,6 +110,7 @@ func (n *Nursery) end(err error, source Source, name string) {
 	} else {
 		leaf = nil // whatever it says, nothing was canceled: it is real
 	}
+	step.At("nursery.file")
 	n.mu.Lock()
 	if err != nil {
 		n.errs = append(n.errs, err)
@@ -125,6 +126,7 @@ func (n *Nursery) end(err error, source Source, name string) {
 		}
 		n.scope.end(source, reason)
 	}
+	step.At("nursery.end")
 	n.mu.Lock()
 	n.live--
 	n.ended = n.live == 0
@@ -139,6 +141,7 @@ func (n *Nursery) end(err error, source Source, name string) {
 
 // wait returns when the last child has ended.
 func (n *Nursery) wait() {
+	step.At("nursery.wait")
 	n.mu.Lock()
 	if n.ended {
 		n.mu.Unlock()

@@ -63,6 +63,9 @@ func TestScopeTransitions(t *testing.T) {
 			w.observe(s) // S2
 			synctest.Wait()
 			is("S2", s, looked|shared|observed)
+			if x := s.extra.Load(); w.name != "Done" && x != nil && x.std != nil {
+				t.Errorf("%s: a live scope holds a standard context although Done was not asked for", w.name)
+			}
 			is("S2, above", top, shared|observed)
 			linked(s, top, true)
 			if top.timers().Stats().Pending != 2 {

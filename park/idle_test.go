@@ -102,7 +102,14 @@ func TestIdleSearchFinds(t *testing.T) {
 	tok := w.Arm(clock.Forever)
 	var group sync.WaitGroup
 	group.Go(func() { w.Wait(context.Background(), tok, park.KindOther) })
-	if len(strangers()) == 0 {
+	found := false
+	for range 10_000 { // until it has begun
+		if found = len(strangers()) > 0; found {
+			break
+		}
+		runtime.Gosched()
+	}
+	if !found {
 		t.Error("a goroutine in Wait was not found")
 	}
 	w.Wake(tok, park.Woken)

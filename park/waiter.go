@@ -148,6 +148,7 @@ func (w *Waiter) ArmOn(s *timer.Service, deadline clock.Instant) Token {
 		w.Release() // first: its driver would compare the new deadline with another clock
 		w.s = s
 	}
+	step.At("park.deadline")
 	if w.due.Load() != int64(deadline) {
 		w.due.Store(int64(deadline)) // before the word: who sees the new token sees its deadline
 	}
