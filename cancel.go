@@ -57,14 +57,13 @@ func (s *Scope) cancelFrom(ctx context.Context) {
 	s.cancel(c, 0, clock.Forever)
 }
 
-// cancel cancels s and everything below with c: S3. It reports false if s was canceled or closed already, or if its
-// deadline is after asOf, and then returns only when whoever was first has canceled everything below.
+// cancel cancels s and everything below with c: S3. If s is canceled already, or its deadline is after asOf, nothing
+// happens; but it returns only when whoever was first has canceled everything below.
 //
 // It walks without recursion, and allocates nothing while the path of scopes that have children stays short.
-func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) bool {
-	ok, below := s.mark(c, bits, asOf)
-	if !below {
-		return ok
+func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) {
+	if !s.mark(c, bits, asOf) {
+		return
 	}
 	var few [16]*Scope
 	path := append(few[:0], s) // the pushing of each is held
@@ -79,15 +78,15 @@ func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) bool {
 			path = path[:len(path)-1]
 			continue
 		}
-		if _, below := (*Scope)(k).mark(c, 0, clock.Forever); below {
+		if (*Scope)(k).mark(c, 0, clock.Forever) {
 			path = append(path, (*Scope)(k))
 		}
 	}
-	return ok
 }
 
-// mark cancels s alone. below: it has children, and its pushing is held for the caller.
-func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant) (ok, below bool) {
+// mark cancels s alone. below: it has children, and its pushing is held for the caller. A scope that is being closed,
+// and not canceled, is canceled as Close does it: what lies below must not wait for whoever closes it.
+func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant) (below bool) {
 	step.At("scope.mark")
 	s.mu.Lock()
 	if due := clock.Instant(s.due.Load()); due > asOf {
@@ -96,14 +95,17 @@ func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant) (ok, below bo
 			s.timers().Cover(&s.entry, due)
 		}
 		s.mu.Unlock()
-		return false, false
+		return false
 	}
 	for {
 		st := s.state.Load()
-		if st&canceled != 0 || st&closed != 0 && c != abandoned {
+		if st&canceled != 0 {
 			s.mu.Unlock()
 			s.await()
-			return false, false
+			return false
+		}
+		if st&closed != 0 {
+			c, bits = abandoned, 0
 		}
 		s.cause.Store(c)
 		if s.state.CompareAndSwap(st, st|canceled|bits) { // S3
@@ -129,7 +131,7 @@ func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant) (ok, below bo
 	for a := calls.PopFront(); a != nil; a = calls.PopFront() {
 		go a.f()
 	}
-	return true, below
+	return below
 }
 
 // wake resolves who waits under s, in batches. Preconditions: mu held, s canceled; mu is released.

@@ -8,8 +8,8 @@ import (
 	"bide.invalid/bide/park"
 )
 
-// A Future is a value, or an error, that comes once. The zero Future is open. Embedded, or on the stack of whoever
-// waits, it allocates nothing.
+// A Future is a value, or an error, that comes once. The zero Future is open. Embedded in something that exists
+// anyway it allocates nothing.
 //
 // # Fairness
 //

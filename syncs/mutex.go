@@ -42,7 +42,8 @@ import (
 //	M4 locked, queued → free, woken     Unlock, under mu: the first waiter is resolved Woken; it will try
 //	M5 locked → locked                  Unlock, under mu: the first waiter has starved: resolved Granted, it holds
 //	M6 woken: cleared                   by that waiter: with M1; with M3, when it goes back to the queue; or because it
-//	                                    leaves, while locked: whoever unlocks will see that nobody is on the way
+//	                                    leaves by a panic, while locked: whoever unlocks will see that nobody is on
+//	                                    the way
 //
 //	I1 while mu is free, queued is set if and only if the queue is not empty
 //	I2 free and queued only with woken: somebody is on the way who will lock
@@ -152,29 +153,45 @@ func (m *Mutex) lockWaiting(ctx context.Context, deadline clock.Instant, w *park
 		if ok {
 			return nil
 		}
-		switch w.Wait(ctx, t, park.KindLock) {
+		switch m.wait(ctx, w, n, t) {
 		case granted:
 			return nil // M5
 		case park.Woken:
-			// It tries before it looks at its context or the clock: the wake-up must not be lost.
+			// It tries whatever its context says: the wake-up must not be lost. The next wait looks at that.
 			if m.tryWoken() {
 				return nil
 			}
-			now := clock.Now()
 			if lost == clock.Forever {
-				lost = now
-			}
-			if ctx.Err() != nil || deadline != clock.Forever && deadline <= now {
-				if m.tryLeave() {
-					return failure(ctx, deadline)
-				}
-				return nil // it was free after all
+				lost = clock.Now()
 			}
 		default:
 			m.dequeue(n)
 			return failure(ctx, deadline)
 		}
 	}
+}
+
+// wait is w.Wait. If ctx panics in it, what the waiter has, or was given, is given back.
+func (m *Mutex) wait(ctx context.Context, w *park.Waiter, n *park.Node, t park.Token) (o park.Outcome) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		switch w.Withdraw(t) {
+		case granted:
+			m.Unlock()
+		case park.Woken:
+			if !m.tryLeave() {
+				m.Unlock()
+			}
+		default:
+			m.dequeue(n)
+		}
+	}()
+	o = w.Wait(ctx, t, park.KindLock)
+	returned = true
+	return o
 }
 
 // failure is the error of a Lock that its context or its deadline ended; the context first.

@@ -2,6 +2,7 @@ package timer
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"bide.invalid/bide/clock"
@@ -41,11 +42,12 @@ type periodic struct {
 
 // claim returns what to call f with at now, due being the next tick of the schedule.
 func (p *periodic) claim(due, now clock.Instant) (scheduled clock.Instant, missed int) {
+	var late time.Duration // in periods
 	if p.late == optSkip {
-		missed = int(now.Sub(due) / p.period)
+		late = now.Sub(due) / p.period
 	}
-	p.last = due.Add(time.Duration(missed) * p.period)
-	return p.last, missed
+	p.last = due.Add(late * p.period)
+	return p.last, int(min(late, math.MaxInt))
 }
 
 // next is the tick after the call has ended.

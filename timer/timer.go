@@ -40,7 +40,7 @@ func AfterFunc(d time.Duration, f func(), opts ...Option) *Timer {
 
 func (t *Timer) start(s *Service, d time.Duration) {
 	due := after(s, d)
-	t.sh = s.pick(s.real && due < 0)
+	t.sh = s.pick(s.real && (due < 0 || due == clock.Forever && clock.InBubble()))
 	t.sh.mu.Lock()
 	t.arm(due)
 	t.sh.mu.Unlock()
