@@ -62,10 +62,10 @@ func (s *Scope) connect(works bool) {
 		x.own = make(chan struct{})
 		x.done = x.own
 	}
-	s.or(bridged)
 	if st&(canceled|closed) != 0 {
 		x.fire(s)
 	}
+	s.or(bridged)
 }
 
 // fire closes Done. Preconditions: s.mu held, s canceled or closed.
@@ -80,7 +80,10 @@ func (b *bridge) fire(s *Scope) {
 		}
 		b.call()
 		b.call = nil
+	default:
+		return // Done was not asked for
 	}
+	s.or(fired)
 }
 
 // bury makes dead: a canceled context with c as its cause.

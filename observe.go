@@ -23,6 +23,8 @@ func (s *Scope) errSlow() error {
 	for {
 		st := s.state.Load()
 		switch {
+		case st&(bridged|fired) == bridged && st&(canceled|closed) != 0:
+			s.settle()
 		case st&canceled != 0:
 			return s.cause.Load().sentinel()
 		case st&closed != 0:
@@ -43,6 +45,17 @@ func (s *Scope) errSlow() error {
 			s.observe()
 		}
 	}
+}
+
+// settle returns when Done is closed: Err does not tell before, as package context promises. Preconditions: s is
+// canceled or closed, and bridged.
+func (s *Scope) settle() {
+	if s.state.Load()&canceled == 0 {
+		s.cancel(abandoned, 0, clock.Forever) // Close is about to
+	}
+	step.At("scope.settle")
+	s.mu.Lock()   // who sets the state closes Done before he unlocks
+	s.mu.Unlock() //nolint:staticcheck // waiting is the point
 }
 
 // look asks the clock and the scopes above, and cancels what has expired; it reports whether s is canceled or closed.

@@ -33,6 +33,7 @@ import (
 //	expired   its own deadline is what canceled it
 //	caught    Close dropped a cancellation
 //	bridged   Done was asked for: extra.bridge is set
+//	fired     ... and it is closed
 //	shield, moveOn, onClock    constant: from the options
 //	alone     constant: no scope is above
 //
@@ -98,6 +99,7 @@ const (
 	expired
 	caught
 	bridged
+	fired
 	shield
 	moveOn
 	onClock

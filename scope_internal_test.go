@@ -213,3 +213,39 @@ func TestBridgeFallback(t *testing.T) {
 		}
 	}
 }
+
+// As package context promises, Err is nil while Done is open; and the cause is there when Err is.
+func TestErrNotBeforeDone(t *testing.T) {
+	rounds := 20_000
+	if testing.Short() || step.On {
+		rounds = 1000
+	}
+	for i := range rounds {
+		s := Open(context.Background())
+		s.Done()
+		_ = s.Err()
+		end := make(chan struct{})
+		go func() {
+			defer close(end)
+			if i%2 == 0 {
+				s.Cancel(nil)
+			} else {
+				s.Close(nil)
+			}
+		}()
+		for s.Err() == nil {
+		}
+		select {
+		case <-s.Done():
+		default:
+			t.Fatalf("round %d: %v, and Done is open", i, s.Err())
+		}
+		if _, ok := context.Cause(s).(*Canceled); !ok && i%2 == 0 {
+			t.Fatalf("round %d: the cause is %v", i, context.Cause(s))
+		}
+		<-end
+		if i%2 == 0 {
+			s.Close(nil)
+		}
+	}
+}
