@@ -17,12 +17,9 @@ func (s *Scope) exit(err error) error {
 		s.close()
 		return nil
 	}
-	var c *Canceled // what s is canceled with, if it is s that absorbs
-	if firstLeaf(err) != nil && s.look(true) && s.state.Load()&canceled != 0 && !s.deadAbove() {
-		c = s.cause.Load()
-	}
+	absorbs := s.absorbs(err)
 	s.close()
-	if c == nil {
+	if !absorbs {
 		return err
 	}
 	rest, dropped := s.strip(err)
@@ -34,6 +31,19 @@ func (s *Scope) exit(err error) error {
 		return rest
 	}
 	return join(s.timeout(), rest)
+}
+
+// absorbs reports whether it is for s to drop the cancellations in err, if it has any.
+func (s *Scope) absorbs(err error) bool {
+	decided := false
+	defer func() {
+		if !decided { // a method of err panicked
+			s.close()
+		}
+	}()
+	yes := firstLeaf(err) != nil && s.look(true) && s.state.Load()&canceled != 0 && !s.deadAbove()
+	decided = true
+	return yes
 }
 
 // deadAbove reports whether something above s is canceled, visible through no shield; it asks the clock.

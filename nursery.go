@@ -41,12 +41,16 @@ func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery)
 	n.scope.open(&callWithNursery, ctx, opts)
 	returned := false
 	defer func() {
-		if !returned {
-			n.scope.end(ByBody, errPanicked)
-			n.end(nil, ByBody, "")
-			n.wait()
-			n.scope.close()
+		if n.scope.state.Load()&closed != 0 {
+			return
 		}
+		// The body panicked or called Goexit, or a method of its error panicked.
+		n.scope.end(ByBody, errPanicked)
+		if !returned {
+			n.end(nil, ByBody, "")
+		}
+		n.wait()
+		n.scope.close()
 	}()
 	err := body(&n.scope, n)
 	returned = true
@@ -104,6 +108,7 @@ func (n *Nursery) child(f func(context.Context) error, s *Scope) {
 // end counts off a child, or the body. A real error cancels the nursery; while that is canceled, what is a cancellation
 // in err is not real.
 func (n *Nursery) end(err error, source Source, name string) {
+	defer n.count() // also if a method of err panics
 	leaf := firstLeaf(err)
 	if leaf != nil && n.scope.look(true) {
 		err, _ = split(err, (*Canceled).made)
@@ -126,6 +131,10 @@ func (n *Nursery) end(err error, source Source, name string) {
 		}
 		n.scope.end(source, reason)
 	}
+}
+
+// count counts off one of the living, and wakes the body if it was the last.
+func (n *Nursery) count() {
 	step.At("nursery.end")
 	n.mu.Lock()
 	n.live--

@@ -118,7 +118,8 @@ func (s *Scope) dead() bool { return s.state.Load()&(canceled|closed) != 0 }
 
 // inherit cancels s because the scope above is; but if its own deadline came before that, it expired first.
 func (s *Scope) inherit(c *Canceled) {
-	if c.on == s.timers() && clock.Instant(s.due.Load()) < c.when {
+	due := clock.Instant(s.due.Load())
+	if c.on == s.timers() && (due < 0) == (c.when < 0) && due < c.when { // comparable: not one of a bubble, one of outside
 		s.expire(c.when)
 	}
 	s.cancel(c, 0, clock.Forever)

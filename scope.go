@@ -50,7 +50,7 @@ import (
 // mu of a scope is held for a few steps, never while another scope's is taken. extra.pushing is held by the canceller
 // of a scope that has children, from S3 until everything below is canceled, and taken from the top downwards; so a
 // second Cancel returns only when the first is done. Order: pushing, a scope's mu, then the locks of the timer service.
-// Nothing of this package is called with them held, but package context is, by the bridge.
+// Package context is called with mu held, by the bridge.
 type Scope struct {
 	parent context.Context
 	state  atomic.Uint32
@@ -234,15 +234,12 @@ func (s *Scope) Close(err *error) {
 
 // run runs f in s, and closes it.
 func (s *Scope) run(f func(context.Context) error) error {
-	returned := false
 	defer func() {
-		if !returned { // f panicked or called Goexit: nothing is recovered, nothing is left open
+		if s.state.Load()&closed == 0 { // f panicked or called Goexit: nothing is recovered, nothing is left open
 			s.close()
 		}
 	}()
-	err := f(s)
-	returned = true
-	return s.exit(err)
+	return s.exit(f(s))
 }
 
 // close: S4.

@@ -3,6 +3,7 @@ package bide
 import (
 	"context"
 	"errors"
+	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -247,5 +248,48 @@ func TestErrNotBeforeDone(t *testing.T) {
 		if i%2 == 0 {
 			s.Close(nil)
 		}
+	}
+}
+
+// A method of the result that panics leaves nothing open, and no child behind.
+func TestExitPanics(t *testing.T) {
+	var broken *url.Error // Unwrap of it panics
+	panics := func(name string, f func()) {
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s: no panic", name)
+			}
+		}()
+		f()
+	}
+	var s *Scope
+	panics("run", func() {
+		_ = Run(context.Background(), func(r *Scope) error { s = r; r.Done(); return broken })
+	})
+	if s.state.Load()&closed == 0 {
+		t.Error("the scope of Run is open")
+	}
+	panics("Close", func() {
+		var err error = broken
+		s = Open(context.Background())
+		s.Done()
+		s.Close(&err)
+	})
+	if s.state.Load()&closed == 0 {
+		t.Error("the scope of Open is open")
+	}
+	ended := false
+	panics("nursery", func() {
+		_ = WithNursery(context.Background(), func(_ context.Context, n *Nursery) error {
+			s = n.Scope()
+			n.Go(func(ctx context.Context) error {
+				defer func() { ended = true }()
+				return Sleep(ctx, time.Hour)
+			})
+			return broken
+		})
+	})
+	if s.state.Load()&closed == 0 || !ended {
+		t.Error("the nursery is open, or was left before its child ended:", ended)
 	}
 }

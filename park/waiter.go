@@ -71,8 +71,8 @@ func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
 // New returns a waiter to keep, one for each connection for instance. If hook is not nil, Unpark calls it before the
-// owner can go on. Context of hook: on the resolver's goroutine, a scope's cancellation may be under way; it must not
-// block and may not wait.
+// owner can go on. Context of hook: on the resolver's goroutine, which may be canceling a scope and hold what others
+// wait for; it must not block, wait, or panic.
 func New(hook func(Outcome)) *Waiter {
 	w := &Waiter{ch: make(chan struct{}, 1), hook: hook}
 	w.due.Store(int64(clock.Forever))

@@ -51,7 +51,7 @@ type Mutex struct {
 	_    noCopy
 	word atomic.Uint32
 
-	mu    sync.Mutex // leaf: nothing that locks is called with it held
+	mu    sync.Mutex // before a timer shard's; nothing of a user is called with it held
 	queue park.List
 }
 

@@ -9,8 +9,8 @@
 //   - Never early. Deadlines are rounded up to the service's tick; lateness is one tick and what the runtime's timer
 //     is late, and [Service.Stats] shows the worst.
 //   - Constant time and no allocation to schedule, move or cancel, whatever is pending.
-//   - Order: by tick, and within a tick by the order of scheduling, in each shard and while no more than 64 are due at
-//     once (a driver's batch). What runs on goroutines of its own is ordered by the Go scheduler.
+//   - Order: by tick, and within a tick by the order of scheduling, in each shard and while a driver can take them
+//     in one batch (64 that are due, or 4096 looks). What runs on goroutines of its own is ordered by the Go scheduler.
 //   - An idle program has no goroutine and no armed timer of this package. Pending timers share one runtime timer a
 //     shard.
 //   - In a testing/synctest bubble every entry has a timer of that bubble: fake time, nothing shared. What belongs to

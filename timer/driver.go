@@ -5,13 +5,16 @@ import (
 	"bide.invalid/bide/internal/step"
 )
 
-// batch bounds what one driver fires, and so how long the shard is locked at a time.
-const batch = 64
+// batch bounds what one driver fires, and looks at: how long the shard is locked at a time.
+const (
+	batch = 64
+	looks = 4096
+)
 
 // drive is called by the alarm. Looks, and the next alarm, are made under the lock; then what is due is fired. The
 // alarm is set before the first Fire, since a Fire may not return: what a full batch left behind is the next driver's,
 // which the alarm calls at once.
-func (sh *shard) drive(now clock.Instant) (fired int) {
+func (sh *shard) drive(now clock.Instant) (fired int, more bool) {
 	var due [batch]Owner
 	step.At("timer.drive")
 	sh.mu.Lock()
@@ -24,18 +27,19 @@ func (sh *shard) drive(now clock.Instant) (fired int) {
 	if t, ok := sh.wheel.next(); ok {
 		sh.target = sh.wheel.instant(t)
 		sh.alarm.Set(sh.target)
+		more = sh.target <= now
 	}
 	sh.mu.Unlock()
 	fire(due[:n], now)
-	return n
+	return n, more
 }
 
-// collect looks at what has come, in order, until due is full.
+// collect looks at what has come, in order, until due is full or it has looked often enough.
 //
 // Preconditions: mu held.
 func (sh *shard) collect(due *[batch]Owner, now clock.Instant) (n int) {
 	w := &sh.wheel
-	for n < len(due) {
+	for i := 0; n < len(due) && i < looks; i++ {
 		e, tick := w.pop(int64(now) >> w.shift)
 		if e == nil {
 			break
@@ -82,12 +86,10 @@ func fire(due []Owner, now clock.Instant) {
 // alarm's.
 func (s *Service) Expire(now clock.Instant) (fired int) {
 	for i := range s.shards {
-		for {
-			n := s.shards[i].drive(now)
+		for more := true; more; {
+			var n int
+			n, more = s.shards[i].drive(now)
 			fired += n
-			if n < batch {
-				break
-			}
 		}
 	}
 	return fired
