@@ -20,25 +20,27 @@
 // A call that may block looks at its context first ([Err]), so that under a canceled one it does nothing. Then:
 //
 //	w := park.Get()
-//	defer park.Put(w)
 //	n := &w.Nodes(1)[0]
 //	t := w.Arm(clock.Forever) // 1. arm
+//	o := park.Woken
 //
 //	p.mu.Lock()
 //	if p.ready { // 3. re-check
 //		p.mu.Unlock()
 //		w.Withdraw(t) // what was found counts, whatever this returns
+//	} else {
+//		p.queue.PushBack(n, w, t, park.Woken) // 2. publish
+//		p.mu.Unlock()
+//		if o = w.Wait(ctx, t, park.KindUser); o != park.Woken { // 4. wait
+//			p.mu.Lock()
+//			p.queue.Remove(n) // leave nothing behind
+//			p.mu.Unlock()
+//		}
+//	}
+//	park.Put(w)
+//	if o == park.Woken {
 //		return nil
 //	}
-//	p.queue.PushBack(n, w, t, park.Woken) // 2. publish
-//	p.mu.Unlock()
-//
-//	if w.Wait(ctx, t, park.KindUser) == park.Woken { // 4. wait
-//		return nil
-//	}
-//	p.mu.Lock()
-//	p.queue.Remove(n) // leave nothing behind
-//	p.mu.Unlock()
 //	return park.Reason(ctx)
 //
 // Armed comes before published: what others can see must be able to end. Published comes before the re-check, or both
@@ -72,7 +74,8 @@
 //
 // # What an owner owes
 //
-//   - It is out of every list before its next Arm, and before Put.
+//   - It is out of every list before its next Arm, and before Put. (So Put is not deferred: a waiter that a panic passed
+//     by is left to the collector.)
 //   - The outcome decides, not the context. If a grant won, the call returns success, whatever was canceled meanwhile.
 //     If it lost, nothing was taken, and the call returns an error: that of [Reason], which is never nil.
 //   - The deadline given to Arm is an instant of the monotonic clock, turned absolute once (clock.After). It is for a

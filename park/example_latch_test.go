@@ -28,25 +28,27 @@ func (l *Latch) Wait(ctx context.Context) error {
 		return err
 	}
 	w := park.Get()
-	defer park.Put(w)
 	n := &w.Nodes(1)[0]
 	t := w.Arm(clock.Forever) // arm: ctx is the bound, so no deadline of its own
+	o := park.Woken
 
 	l.mu.Lock()
 	if l.left <= 0 { // look again, under the lock that guards the list
 		l.mu.Unlock()
 		w.Withdraw(t)
-		return nil
+	} else {
+		l.waiting.PushBack(n, w, t, park.Woken) // publish
+		l.mu.Unlock()
+		if o = w.Wait(ctx, t, kindLatch); o != park.Woken {
+			l.mu.Lock()
+			l.waiting.Remove(n) // leave nothing behind
+			l.mu.Unlock()
+		}
 	}
-	l.waiting.PushBack(n, w, t, park.Woken) // publish
-	l.mu.Unlock()
-
-	if w.Wait(ctx, t, kindLatch) == park.Woken {
-		return nil // opened, whatever ctx says meanwhile; who resolves takes the node out
+	park.Put(w)
+	if o == park.Woken {
+		return nil // opened, whatever ctx says meanwhile; who resolved took the node out
 	}
-	l.mu.Lock()
-	l.waiting.Remove(n) // leave nothing behind
-	l.mu.Unlock()
 	return park.Reason(ctx)
 }
 

@@ -300,6 +300,19 @@ func TestHostOfInnermost(t *testing.T) {
 	}
 }
 
+// A host whose context cannot be canceled: there is no Done to tell by whether two are the same.
+func TestHostOfWithoutDone(t *testing.T) {
+	h, ctx := newFake(context.Background())
+	if got, native := park.HostOf(ctx); got != park.Host(h) || !native {
+		t.Errorf("its own context: %v, %v", got, native)
+	}
+	for _, below := range []context.Context{context.WithValue(ctx, key{}, 1), context.WithoutCancel(ctx)} {
+		if got, native := park.HostOf(below); got != park.Host(h) || native {
+			t.Errorf("%v: %v, %v", below, got, native)
+		}
+	}
+}
+
 // Err and Reason under contexts that were canceled for a reason.
 func TestReason(t *testing.T) {
 	because := errors.New("because")

@@ -2,6 +2,7 @@ package park_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -48,7 +49,12 @@ func TestHook(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var told []park.Outcome
-			w := park.New(func(o park.Outcome) { told = append(told, o) })
+			w := park.New(func(o park.Outcome) {
+				for range 100 { // if it came too late, the owner would have the time to go on
+					runtime.Gosched()
+				}
+				told = append(told, o)
+			})
 			defer w.Release()
 			tok := w.ArmOn(s, v.Now().Add(time.Second))
 			if c.want == nil {
@@ -235,6 +241,38 @@ func TestPutUnlinks(t *testing.T) {
 	reusable(t, w)
 }
 
+// A waiter that still waits, or is still queued, because a panic passed by, does not go into the pool.
+func TestPutDrops(t *testing.T) {
+	if invariant.On {
+		t.Skip("INVARIANTS ARE COMPILED IN, and it panics instead: see TestMisuse")
+	}
+	var l park.List
+	for name, leave := range map[string]func(w *park.Waiter){
+		"armed": func(w *park.Waiter) { w.Arm(clock.Forever) },
+		"queued": func(w *park.Waiter) {
+			tok := w.Arm(clock.Forever)
+			l.PushBack(&w.Nodes(1)[0], w, tok, park.Woken)
+			w.Withdraw(tok)
+		},
+		"queued in the last of many places": func(w *park.Waiter) {
+			tok := w.Arm(clock.Forever)
+			l.PushBack(&w.Nodes(9)[8], w, tok, park.Woken)
+			w.Withdraw(tok)
+		},
+	} {
+		for range 100 {
+			w := park.Get()
+			leave(w)
+			park.Put(w)
+			for range 3 {
+				if again := park.Get(); again == w {
+					t.Fatalf("%s: it came out of the pool again", name)
+				}
+			}
+		}
+	}
+}
+
 // Misuse that would turn up far away, or never, panics where invariants are compiled in.
 func TestMisuse(t *testing.T) {
 	if !invariant.On {
@@ -264,7 +302,6 @@ func TestMisuse(t *testing.T) {
 			tok := w.Arm(clock.Forever)
 			l.PushBack(&w.Nodes(9)[8], w, tok, park.Woken)
 			w.Withdraw(tok)
-			w.Nodes(2)
 			park.Put(w)
 		}},
 		{"Put while filed in a host", "Put of a waiter that is filed in a host", func(w *park.Waiter) {

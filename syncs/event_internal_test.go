@@ -1,0 +1,141 @@
+package syncs
+
+import (
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/park"
+)
+
+// marks remembers which numbered transitions a test has taken.
+type marks map[string]bool
+
+// take records names: one transition or several, or the text of one that has no number.
+func (m marks) take(names string) {
+	if strings.Contains(names, ":") {
+		m[names] = true
+		return
+	}
+	for name := range strings.FieldsSeq(names) {
+		m[name] = true
+	}
+}
+
+// demand fails unless every transition that the comment in file lists was taken, and every one of extra.
+func (m marks) demand(t *testing.T, file, letter string, extra ...string) {
+	t.Helper()
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := regexp.MustCompile(`(?m)^//\t(`+letter+`\d+) `).FindAllStringSubmatch(string(src), -1)
+	if len(listed) == 0 {
+		t.Fatalf("%s lists no transition", file)
+	}
+	for _, l := range listed {
+		if !m[l[1]] {
+			t.Errorf("%s of %s was not taken", l[1], file)
+		}
+	}
+	for _, x := range extra {
+		if !m[x] {
+			t.Errorf("%s was not taken", x)
+		}
+	}
+	t.Log("taken: " + strings.Join(slices.Sorted(maps.Keys(m)), ", "))
+}
+
+// Queued reports whether somebody is in the queue, canceled or not.
+func (e *Event) Queued() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.queue.Empty()
+}
+
+// Queued is the same for who waits for the future.
+func (f *Future[T]) Queued() bool { return f.done.Queued() }
+
+func TestEventTransitions(t *testing.T) {
+	var e Event
+	taken := marks{}
+	step := func(name string, from, to bool, op func()) {
+		t.Helper()
+		before := e.set.Load()
+		op()
+		after := e.set.Load()
+		if before != from || after != to {
+			t.Fatalf("%s: from %v to %v, want from %v to %v", name, before, after, from, to)
+		}
+		if name != "" {
+			taken.take(name)
+		}
+		if e.set.Load() && e.Queued() {
+			t.Errorf("I1: %s: set, and somebody is in the queue", name)
+		}
+	}
+	step("", false, false, e.Reset)
+	step("E1", false, true, e.Set)
+	step("", true, true, e.Set)
+	step("E2", true, false, e.Reset)
+
+	// With waiters, one of them canceled and not gone yet.
+	ws := []*park.Waiter{park.New(nil), park.New(nil), park.New(nil)}
+	toks := make([]park.Token, len(ws))
+	for i, w := range ws {
+		toks[i] = w.Arm(clock.Forever)
+		if e.add(&w.Nodes(1)[0], w, toks[i], park.Woken) {
+			t.Fatal("ready before it was set")
+		}
+	}
+	ws[1].Withdraw(toks[1])
+	step("E1", false, true, e.Set)
+	for _, i := range []int{0, 2} {
+		if o := ws[i].Withdraw(toks[i]); o != park.Woken {
+			t.Errorf("waiter %d: %v", i, o)
+		}
+	}
+	w := ws[0]
+	tok := w.Arm(clock.Forever)
+	if !e.add(&w.Nodes(1)[0], w, tok, park.Woken) || e.Queued() {
+		t.Error("queued although it was set")
+	}
+	w.Withdraw(tok)
+	taken.demand(t, "event.go", "E")
+}
+
+func TestFutureTransitions(t *testing.T) {
+	taken := marks{}
+	for name, complete := range map[string]func(f *Future[int]) bool{
+		"Set":  func(f *Future[int]) bool { return f.Set(1) },
+		"Fail": func(f *Future[int]) bool { return f.Fail(os.ErrInvalid) },
+	} {
+		var f Future[int]
+		if f.claim.Load() || f.done.IsSet() {
+			t.Fatal("the zero Future is not open")
+		}
+		if !complete(&f) || !f.claim.Load() || !f.done.IsSet() {
+			t.Errorf("%s: claim %v, done %v", name, f.claim.Load(), f.done.IsSet())
+			continue
+		}
+		taken.take("F1 F2")
+		if complete(&f) {
+			t.Errorf("%s twice", name)
+		}
+	}
+
+	// Between the two: claimed, and not complete. Nobody sees a value, and nobody else writes one.
+	var f Future[int]
+	f.claim.Store(true)
+	if f.Set(1) || f.Fail(os.ErrInvalid) {
+		t.Error("a second writer won")
+	}
+	if _, ok, _ := f.Poll(); ok {
+		t.Error("complete before its value was written")
+	}
+	taken.demand(t, "future.go", "F")
+}
