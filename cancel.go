@@ -23,11 +23,11 @@ func (s *Scope) Cancel(reason error) {
 
 // end cancels s, if nothing came before that nobody has looked at yet.
 func (s *Scope) end(source Source, reason error) {
+	c := s.canceled(source, reason)
 	if s.look(true) {
-		s.await()
-		return
+		c = s.reason() // and see it through
 	}
-	s.cancel(s.canceled(source, reason), 0, clock.Forever)
+	s.cancel(c, 0, clock.Forever)
 }
 
 // CancelCalled reports whether the scope itself was canceled, by Cancel or by its own deadline, and not only from
@@ -62,7 +62,8 @@ func (s *Scope) cancelFrom(ctx context.Context) {
 //
 // It walks without recursion, and allocates nothing while the path of scopes that have children stays short.
 func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) {
-	if !s.mark(c, bits, asOf) {
+	c, below := s.mark(c, bits, asOf)
+	if !below {
 		return
 	}
 	var few [16]*Scope
@@ -78,15 +79,15 @@ func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) {
 			path = path[:len(path)-1]
 			continue
 		}
-		if (*Scope)(k).mark(c, 0, clock.Forever) {
+		if _, below := (*Scope)(k).mark(c, 0, clock.Forever); below {
 			path = append(path, (*Scope)(k))
 		}
 	}
 }
 
-// mark cancels s alone. below: it has children, and its pushing is held for the caller. A scope that is being closed,
-// and not canceled, is canceled as Close does it: what lies below must not wait for whoever closes it.
-func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant) (below bool) {
+// mark cancels s alone, with by. below: it has children, and its pushing is held for the caller. A scope that is being
+// closed, and not canceled, is canceled as Close does it: what lies below must not wait for whoever closes it.
+func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant) (by *Canceled, below bool) {
 	step.At("scope.mark")
 	s.mu.Lock()
 	if due := clock.Instant(s.due.Load()); due > asOf {
@@ -95,14 +96,14 @@ func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant) (below bool) 
 			s.timers().Cover(&s.entry, due)
 		}
 		s.mu.Unlock()
-		return false
+		return nil, false
 	}
 	for {
 		st := s.state.Load()
 		if st&canceled != 0 {
 			s.mu.Unlock()
 			s.await()
-			return false
+			return nil, false
 		}
 		if st&closed != 0 {
 			c, bits = abandoned, 0
@@ -131,7 +132,7 @@ func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant) (below bool) 
 	for a := calls.PopFront(); a != nil; a = calls.PopFront() {
 		go a.f()
 	}
-	return below
+	return c, below
 }
 
 // wake resolves who waits under s, in batches. Preconditions: mu held, s canceled; mu is released.

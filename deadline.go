@@ -21,8 +21,14 @@ func (d *deadline) Due(now clock.Instant) (again clock.Instant, fired bool) {
 	return clock.Forever, d.state.Load()&(canceled|closed) == 0
 }
 
-// Fire: not locked.
-func (d *deadline) Fire(now clock.Instant) { (*Scope)(d).expire(now) }
+// Fire: not locked. What is above goes first, if its deadline has come as well: its timer may be in another shard.
+func (d *deadline) Fire(now clock.Instant) {
+	s := (*Scope)(d)
+	if p := s.above(); p != nil {
+		p.look(true)
+	}
+	s.expire(now)
+}
 
 // expire cancels s if its deadline is not after now.
 func (s *Scope) expire(now clock.Instant) {

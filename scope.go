@@ -15,7 +15,8 @@ import (
 
 // A Scope is a [context.Context] whose cancellation ends with it: [Scope.Close], or the end of the function that it was
 // opened for, absorbs what the scope itself has caused, and passes on the rest. It is made by the functions of this
-// package, and is not to be copied. Its methods are safe for concurrent use; it is closed once.
+// package, and is not to be copied. Its methods are safe for concurrent use; it is closed once. A context of your own
+// that overrides Done should not embed one: package context would go by the Scope's AfterFunc.
 //
 // Entering a scope links nothing and arms nothing. It is a value on the heap, 144 bytes, until somebody looks at it
 // twice, waits under it, or asks for its Done: see the states.

@@ -82,7 +82,7 @@ func New(hook func(Outcome)) *Waiter {
 
 var pool = sync.Pool{New: func() any {
 	w := New(nil)
-	w.pooled = true
+	w.pooled = !clock.InBubble() // a bubble's channel must not get out, whatever brought its goroutine here
 	return w
 }}
 
@@ -105,7 +105,7 @@ func get(bubble bool) *Waiter {
 
 // Put gives a waiter of Get back: resolved, its wake-up received, out of every queue. Its entry is unlinked, since
 // the pool may drop it: waiters that are kept (New) are the ones that leave theirs linked. A waiter that still waits or
-// is still queued, because a panic passes by, is dropped.
+// is still queued or is owed a wake-up, because a panic passes by, is dropped.
 func Put(w *Waiter) {
 	_, armed := w.word.current()
 	queued := w.node[0].links.In()
@@ -118,7 +118,7 @@ func Put(w *Waiter) {
 		invariant.True(!queued, "park: Put of a waiter that is queued")
 	}
 	w.Release()
-	if w.pooled && !armed && !queued {
+	if w.pooled && !armed && !queued && len(w.ch) == 0 {
 		w.more = w.more[:0]
 		pool.Put(w)
 	}

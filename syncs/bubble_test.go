@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/park"
 	"bide.invalid/bide/syncs"
 )
 
@@ -128,4 +130,29 @@ func TestBubbleMutexContended(t *testing.T) {
 		}
 	})
 	outside(t)
+}
+
+// A deadline that is not the bubble's own (zero, or computed outside) brings no channel of the bubble into the pool.
+func TestBubbleForeignDeadline(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			var m syncs.Mutex
+			m.TryLock()
+			go func() { // not when all is at rest: a waiter of the pool outside is not, for synctest
+				for range 1000 {
+					runtime.Gosched()
+				}
+				m.Unlock()
+			}()
+			if err := m.LockUntil(0); err != nil {
+				t.Error(err)
+			}
+		})
+		for range 20 {
+			w := park.Get()
+			tok := w.Arm(clock.Forever)
+			w.Wake(tok, park.Woken) // the runtime would end the program here
+			w.Wait(context.Background(), tok, park.KindOther)
+		}
+	}
 }

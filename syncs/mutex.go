@@ -88,7 +88,8 @@ func (m *Mutex) Lock(ctx context.Context) error {
 }
 
 // LockUntil is Lock with a deadline, an instant of the monotonic clock, in place of a context. After it the error is
-// [os.ErrDeadlineExceeded]; a deadline that has passed is a TryLock.
+// [os.ErrDeadlineExceeded]; a deadline that has passed is a TryLock. The instant is read where it is used: one from
+// outside of a synctest bubble means decades inside.
 func (m *Mutex) LockUntil(deadline clock.Instant) error {
 	if m.word.CompareAndSwap(0, locked) { // M1
 		return nil
