@@ -14,7 +14,8 @@ import (
 // a success, and an error that is not a cancellation is returned as it is. Zero or negative: f runs to its first cancel
 // point.
 //
-// It costs one allocation and one reading of the clock; f is called directly. Options: Name, Clock.
+// It costs one allocation, one more with options, and one reading of the clock; f is called directly. Options: Name,
+// Clock.
 func FailAfter(ctx context.Context, d time.Duration, f func(context.Context) error, opts ...Option) error {
 	s := &Scope{}
 	s.open(&callFailAfter, ctx, opts)
@@ -43,7 +44,7 @@ func Within[T any](ctx context.Context, d time.Duration, f func(context.Context)
 }
 
 // MoveOnAfter is [FailAfter] for work that may be given up: lateness is a result, not an error. moved reports that the
-// bound ended f, and its cancellation was dropped; err is what else f returned.
+// scope's cancellation was dropped: that of the bound, or of a [Scope.Cancel] that f called; err is what else f returned.
 func MoveOnAfter(ctx context.Context, d time.Duration, f func(context.Context) error, opts ...Option) (moved bool, err error) {
 	s := &Scope{}
 	s.open(&callMoveOnAfter, ctx, opts)
@@ -62,11 +63,12 @@ func MoveOnAt(ctx context.Context, t time.Time, f func(context.Context) error, o
 }
 
 // Shield runs f out of reach of ctx's cancellation and deadline, for cleanup that must come to its end, but not longer
-// than grace: then f is canceled, and the error is a [*TimeoutError] that names the shield, so a cleanup that was cut
-// is never silent. Values of ctx are seen inside. The cancellation outside is met again at the first cancel point after
-// Shield. Options: Name, Clock.
+// than grace: then f is canceled, and if it returns that cancellation the error is a [*TimeoutError] with the shield's
+// Name, so a cleanup that was cut is not silent. A plain defer loses it: join it to the result. Zero or negative: f runs
+// to its first cancel point. Values of ctx are seen inside. The cancellation outside is met again at the first cancel
+// point after Shield. Options: Name, Clock.
 //
-//	defer bide.Shield(ctx, 2*time.Second, peer.Goodbye)
+//	defer func() { err = errors.Join(err, bide.Shield(ctx, 2*time.Second, peer.Goodbye)) }()
 func Shield(ctx context.Context, grace time.Duration, f func(context.Context) error, opts ...Option) error {
 	s := &Scope{}
 	s.open(&callShield, ctx, opts)

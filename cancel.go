@@ -10,10 +10,12 @@ import (
 )
 
 // Cancel cancels the scope and everything below it, shields and what is below them excepted: every blocking call in it
-// fails, now and later, with a [*Canceled] that carries the reason, which may be nil. When it has returned everything
-// below is canceled, except what lies two scopes below a context that is not a scope, which package context tells a
-// moment later; waits have been woken, though their goroutines may not have run yet. The first cancellation
-// stays: a second one changes nothing. On a closed scope it only counts for [Scope.CancelCalled].
+// fails, now and later, with a [*Canceled] that carries the reason, which may be nil. The first cancellation stays: a
+// second one changes nothing. On a closed scope it only counts for [Scope.CancelCalled].
+//
+// When it has returned everything below is canceled, and waits have been woken, though their goroutines may not have run
+// yet. Where a context of another kind lies between two scopes, the Err and Check of the scope right below that context
+// see it at once, but package context closes that scope's Done, and cancels what lies below it, a moment later.
 //
 // What happened before Cancel happened before the return of a wait that it ends.
 func (s *Scope) Cancel(reason error) {
@@ -37,8 +39,8 @@ func (s *Scope) CancelCalled() bool { return s.state.Load()&called != 0 }
 // Caught reports whether Close dropped a cancellation.
 func (s *Scope) Caught() bool { return s.state.Load()&caught != 0 }
 
-// Cause is what canceled the scope, a [*Canceled], or nil. It is an error, so that comparing it with nil means what it
-// looks like.
+// Cause is what canceled the scope, a [*Canceled], or nil; on a scope that was closed and never canceled, one by
+// [ByAbandoned]. It is an error, so that comparing it with nil means what it looks like.
 func (s *Scope) Cause() error {
 	if s.Err() == nil {
 		return nil
@@ -176,6 +178,8 @@ func (a *after) Links() *ilist.Links[after] { return &a.links }
 
 // AfterFunc calls f on a goroutine of its own once the scope is canceled or closed, at once if it is already. stop
 // prevents that, and reports whether it did.
+//
+// What happened before Cancel or Close happened before f.
 func (s *Scope) AfterFunc(f func()) (stop func() bool) {
 	if f == nil {
 		panic("bide: AfterFunc: nil function")

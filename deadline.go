@@ -76,7 +76,7 @@ func (s *Scope) SetDeadline(t time.Time) bool {
 	return s.setDue(due)
 }
 
-// SetTimeout is SetDeadline for d from now.
+// SetTimeout is SetDeadline for d from now. Zero or negative: the scope is canceled, and the result true.
 func (s *Scope) SetTimeout(d time.Duration) bool {
 	return s.setDue(addTo(s.now(), d))
 }

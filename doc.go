@@ -1,5 +1,5 @@
 // Package bide gives Go programs timeouts and cancellation that compose: a bound around a block covers everything in
-// it, whoever wrote it, and nobody has to pass a rest of it on.
+// it, whoever wrote it, and nobody has to compute how much time is left and hand it on.
 //
 //	err := bide.FailAfter(ctx, 10*time.Second, func(ctx context.Context) error {
 //		if err := mu.Lock(ctx); err != nil { // a syncs.Mutex: bounded, too
@@ -15,8 +15,8 @@
 // [MoveOnAfter] a result; [Run] and [Open] are the general forms, [Shield] the exception for cleanup, and
 // [WithNursery] the scope of several goroutines, none of which outlives it.
 //
-//   - Cancellation is a state. Once a scope is canceled every blocking call in it fails, now and later, until the
-//     scope is left or a Shield is entered.
+//   - A cancel point is a call that takes a context and fails if that is canceled. Cancellation is a state: once a
+//     scope is canceled every cancel point in it fails, now and later, until the scope is left or a Shield is entered.
 //   - It is decided at the end of the scope who absorbs a cancellation: the outermost scope that is canceled. What
 //     comes out of the others passes on. So an inner bound never swallows an outer one's end, and vice versa.
 //   - The first source counts: a scope that was canceled by hand is not late, whatever the clock says afterwards.
@@ -33,7 +33,8 @@
 // # With package context
 //
 // A Scope is accepted wherever a context is, and may lie below any context. Children that package context makes of it
-// cost no goroutine, are canceled before Cancel returns, and report the scope's *Canceled as their context.Cause. A
+// cost no goroutine, are canceled before Cancel returns, and report the scope's *Canceled as their context.Cause; a
+// scope below such a child is told a moment later (see [Scope.Cancel]). A
 // scope right below a context that is not a scope asks that one's Err, and is linked to it only when somebody below has
 // to be told.
 //
@@ -46,9 +47,10 @@
 //
 // # Concurrency
 //
-// Everything is safe for concurrent use, except that a scope is closed once. No goroutine is started except for the
-// children of nurseries and the functions given to AfterFunc; an idle program has neither a goroutine nor an armed
-// timer of this module.
+// Everything is safe for concurrent use, except that a scope is closed once. No goroutine lives as long as a bound does,
+// with one exception: below a context type that package context does not know, one for each scope that has to be told,
+// as for any context made there. Short ones are started by timers that come due, by AfterFunc, and for the children of
+// nurseries. An idle program has none.
 //
 // # In synctest bubbles, and in tests
 //

@@ -17,13 +17,13 @@ type Source uint8
 // The sources.
 const (
 	ByDeadline  Source = iota + 1 // its deadline, or that of a scope above
-	ByIdle                        // no progress for the idle limit
+	ByIdle                        // no progress for an idle limit: reserved, nothing makes it yet
 	ByCancel                      // Scope.Cancel, Nursery.Cancel
 	BySibling                     // another child of the nursery failed
 	ByBody                        // the nursery's body failed
 	ByContext                     // a context that is not a scope
-	BySignal                      // a signal to the process
-	ByShutdown                    // the grace of a stop ran out
+	BySignal                      // a signal to the process: reserved
+	ByShutdown                    // the grace of a stop ran out: reserved
 	ByAbandoned                   // the scope, or one above it, was closed
 )
 
@@ -41,7 +41,8 @@ func (s Source) String() string {
 // be modified.
 //
 // errors.Is finds [context.DeadlineExceeded] in it if a deadline is its Source, and [context.Canceled] otherwise;
-// under a context that is not a scope, what that one's Err says. It is a net.Error.
+// under a context that is not a scope, what that one's Err says; and, but for BySibling and ByBody, whatever its Reason
+// matches. It is a net.Error.
 //
 // The scope that is responsible drops it where it ends; so it is returned, or wrapped with %w, like any error, and not
 // compared. A Canceled that other code makes is an ordinary error.
@@ -122,7 +123,7 @@ func (c *Canceled) sentinel() error {
 type TimeoutError struct {
 	Scope   string        // the Name of the scope whose bound it was
 	Limit   time.Duration // from the scope's opening, or when it was first bounded, to its deadline, as it stood in the end
-	Elapsed time.Duration // from then to the end of the body
+	Elapsed time.Duration // from the same moment to the end of the body
 }
 
 // Error says whose bound, how long it was, and how long it took.

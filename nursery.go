@@ -27,15 +27,18 @@ type Nursery struct {
 var errPanicked = errors.New("the body panicked, or called runtime.Goexit")
 
 // WithNursery runs body, waits until it and every child that was started with [Nursery.Go] have ended, and returns
-// their errors: a single one as it is, several joined in the order of completion.
+// their errors: a single one as it is, several joined. First the *TimeoutError of the nursery's own bound, then the
+// others in the order of completion, and a cancellation from above last.
 //
 // body gets the nursery's own context, which is the one to use inside: the first real error, of a child or of the body,
 // cancels it, so that all the others end. Their cancellations, and that of an explicit [Nursery.Cancel], are dropped
 // here; one that comes from above passes on, once, however many children return it.
 //
+// What happened before Go happened before f; what a child did happened before the return of WithNursery.
+//
 // Waiting for the children is not a cancel point: they are canceled, not abandoned. Returning from body does not cancel
 // them. A panic in a child ends the process, as in any goroutine; a panic in body is let through after the children,
-// which it cancels, have ended. Options: Name, Clock, Timeout, Deadline, MoveOn.
+// which it cancels, have ended, and their errors are lost. Options: Name, Clock, Timeout, Deadline, MoveOn.
 func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery) error, opts ...Option) error {
 	n := &Nursery{live: 1}
 	n.scope.open(&callWithNursery, ctx, opts)

@@ -8,8 +8,8 @@ import (
 	"bide.invalid/bide/timer"
 )
 
-// Err is nil while the scope is live, and then, for ever, [context.Canceled] or, if a deadline canceled it,
-// [context.DeadlineExceeded]. The first two looks read the clock and see a deadline that has just passed; from the third
+// Err is nil while the scope is live, and then, for ever, [context.Canceled], also once it is closed, or, if a deadline
+// canceled it, [context.DeadlineExceeded]. The first two looks read the clock and see a deadline that has just passed; from the third
 // on it is one load, and sees it when the timer has run, about a tick (1 ms) later. Below a context that is not a
 // scope it also costs that one's Err.
 func (s *Scope) Err() error {

@@ -8,7 +8,7 @@ import (
 )
 
 // An Option adjusts a scope, a nursery or a child. It is a plain value: giving none costs nothing. A call panics on an
-// option that it has no use for, and on two that contradict each other, and names them.
+// option that it has no use for, and on two bounds, and names them; of two Names or Clocks the last counts.
 type Option struct {
 	kind optKind
 	d    time.Duration
@@ -46,7 +46,8 @@ func Clock(c clock.Clock) Option {
 // MoveOn is given as well. Zero or negative: canceled from the start.
 func Timeout(d time.Duration) Option { return Option{kind: optTimeout, d: d} }
 
-// Deadline is Timeout for a point in time, of the scope's clock. The zero time is in the past.
+// Deadline is Timeout for a point in time, of the scope's clock. The zero time is in the past (unlike
+// [Scope.SetDeadline]'s, which removes the deadline).
 func Deadline(t time.Time) Option { return Option{kind: optDeadline, t: t} }
 
 // MoveOn makes the scope absorb its expiry, instead of making a [*TimeoutError] of it.

@@ -13,15 +13,7 @@ import (
 	"bide.invalid/bide/timer"
 )
 
-// A Scope is a [context.Context] whose cancellation ends with it: [Scope.Close], or the end of the function that it was
-// opened for, absorbs what the scope itself has caused, and passes on the rest. It is made by the functions of this
-// package, and is not to be copied. Its methods are safe for concurrent use; it is closed once. A context of your own
-// that overrides Done should not embed one: package context would go by the Scope's AfterFunc.
-//
-// Entering a scope links nothing and arms nothing. It is a value on the heap, 144 bytes, until somebody looks at it
-// twice, waits under it, or asks for its Done: see the states.
-//
-// # State
+// The states of a Scope.
 //
 //	shared    S2 has begun: Close has something to undo
 //	observed  linked below the scope above it, its deadline in the timer service: Err is one load from here on
@@ -52,6 +44,15 @@ import (
 // of a scope that has children, from S3 until everything below is canceled, and taken from the top downwards; so a
 // second Cancel returns only when the first is done. Order: pushing, a scope's mu, then the locks of the timer service.
 // Package context is called with mu held, by the bridge.
+
+// A Scope is a [context.Context] whose cancellation ends with it: [Scope.Close], or the end of the function that it was
+// opened for, absorbs what the scope itself has caused, and passes on the rest. It is made by the functions of this
+// package, and is not to be copied. Its methods are safe for concurrent use; it is closed once. A context of your own
+// that overrides Done should not embed one: package context would go by the Scope's AfterFunc.
+//
+// Entering a scope links nothing and arms nothing: it is a value on the heap (144 bytes on 64-bit machines) until
+// somebody looks at it twice (Err, Check), waits under it, or asks for its Done; only then is it linked to the scopes
+// above, and its deadline given to the timer service.
 type Scope struct {
 	parent context.Context
 	state  atomic.Uint32
@@ -217,11 +218,10 @@ func (s *Scope) foreign() bool {
 	return s.state.Load()&shield == 0 && s.parent.Done() != nil
 }
 
-// Close closes the scope, and applies the exit rule to *err, the result of what ran in it: if the scope is canceled,
-// and nothing above it is (visible through no shield), what is a cancellation in *err is dropped, and if it was the
-// scope's own bound that canceled it, and MoveOn was not given, a [*TimeoutError] takes its place. A result that
-// contains no cancellation stays as it is: success is kept, and so is a real error. A nil err is allowed, where there
-// is no result.
+// Close closes the scope, and applies the exit rule to *err, the result of what ran in it. If the scope is canceled, and
+// no scope or context above it, up to the nearest shield, is: what is a cancellation in *err is dropped; if it was the
+// scope's own bound, and MoveOn was not given, a [*TimeoutError] takes its place. In every other case *err stays as it
+// is: success is kept, and so is a real error. A nil err is allowed, where there is no result.
 //
 // Whatever was opened below the scope and is still open is canceled ([ByAbandoned]); waits under it end. Closing a
 // scope twice panics.

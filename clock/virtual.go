@@ -13,7 +13,7 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // [Virtual.Jump]. What comes due on the way is called by the goroutine that moves the clock, in order of time and, for
 // equal times, of setting; during each call the clock shows the time that was asked for. So after Advance has returned
 // everything that was due has been woken, though not yet run: let the woken goroutines come to rest (synctest.Wait)
-// before looking at what they did.
+// before looking at what they did. That holds while one goroutine moves the clock, and not from a function that it calls.
 //
 // Times at its edge are its own: it starts at midnight UTC of January 1, 2000 (see [Virtual.Time]), wherever the
 // real clock stands. Safe for concurrent use.
@@ -62,8 +62,8 @@ func (v *Virtual) Advance(d time.Duration) {
 
 // Jump moves the clock to the next instant that somebody set an alarm for, calls what is due then, and reports true;
 // or it reports false, because nothing waits for time. It is the hook for an autojump: a test's driver that calls it
-// whenever everybody is at rest spends no time on sleeping. Timers look at coarse deadlines in several hops, so one
-// Jump may wake nobody; it never passes a deadline.
+// whenever everybody is at rest spends no time on sleeping. Far deadlines are reached in several hops, so one Jump may
+// wake nobody: call it until what you wait for has happened. It never passes a deadline.
 func (v *Virtual) Jump() bool {
 	v.start()
 	defer v.stop()

@@ -13,7 +13,7 @@ import (
 	"bide.invalid/bide/timer"
 )
 
-// A Kind says what a wait is for; hosts count by it.
+// A Kind says what a wait is for. A host may count by it; bide's Scope keeps it.
 type Kind uint8
 
 // The kinds of wait that the packages here have. Yours start at KindUser.

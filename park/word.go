@@ -50,7 +50,7 @@ const (
 	Woken                     // a waker: granted
 	Expired                   // the deadline given to Arm
 	Canceled                  // the context
-	Closed                    // the primitive was closed
+	Closed                    // the primitive was closed (for yours: none here closes)
 	Self                      // the owner took it back (Withdraw)
 	User                      // the first free value
 	MaxOutcome Outcome = 127

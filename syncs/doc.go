@@ -1,5 +1,6 @@
 // Package syncs has synchronization primitives that can all be bounded and canceled: every call that may block takes a
-// context first and returns an error, or has a Try twin, or an Until twin that takes an instant.
+// context first and returns an error. (Mutex.LockUntil takes an instant instead; Mutex.Locker, for code that wants a
+// sync.Locker, has no bound.)
 //
 //	var mu syncs.Mutex
 //
@@ -14,8 +15,10 @@
 //   - An error means that nothing was taken, and nothing is left behind. nil means that it was, even if the context
 //     was canceled in the same instant; the next call will say so. A grant is never thrown away: one that meets a
 //     canceled waiter goes to the next.
-//   - Under a scope of package bide the error is its *Canceled; under any other context its Cause or its Err.
-//   - A wait costs no goroutine, no timer and no allocation: the scope that bounds it has the one timer.
+//   - Under a scope of package bide the error is its *Canceled; under any other context its Cause, if that matches its
+//     Err, else its Err.
+//   - A wait costs no goroutine and no timer, since the scope that bounds it has the one timer; and no allocation once
+//     the pools are warm, outside of synctest bubbles.
 //   - Primitives are ready when zero, are not to be copied once used, and panic when misused.
 //   - They work in testing/synctest bubbles, where their waits are durable, and under any context.
 package syncs

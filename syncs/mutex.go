@@ -14,23 +14,7 @@ import (
 	"bide.invalid/bide/park"
 )
 
-// A Mutex is a mutual exclusion lock whose Lock is bounded by its context. The zero Mutex is unlocked.
-//
-// # Fairness
-//
-// It is not FIFO: a goroutine that runs may take the lock before one that has been woken for it, which is what makes
-// it fast. A waiter that loses that race for longer than a millisecond is handed the lock by the next Unlock.
-//
-// # Cancellation
-//
-// A Lock that returns an error has not taken the lock, and leaves nothing behind: if it had been woken, somebody else
-// is. A canceled context is seen even when the lock is free.
-//
-// # Memory model
-//
-// The n-th Unlock synchronizes before the return of the m-th successful Lock, LockUntil or TryLock, for n < m.
-//
-// # State
+// The state of a Mutex.
 //
 //	bit 0  locked
 //	bit 1  queued   somebody is in the queue. Set, and cleared with the queue empty, under mu
@@ -47,6 +31,22 @@ import (
 //
 //	I1 while mu is free, queued is set if and only if the queue is not empty
 //	I2 free and queued only with woken: somebody is on the way who will lock
+
+// A Mutex is a mutual exclusion lock whose Lock is bounded by its context. The zero Mutex is unlocked.
+//
+// # Fairness
+//
+// It is not FIFO: a goroutine that runs may take the lock before one that has been woken for it, which is what makes
+// it fast. A waiter that loses that race for longer than a millisecond is handed the lock by the next Unlock.
+//
+// # Cancellation
+//
+// A Lock that returns an error has not taken the lock, and leaves nothing behind: if it had been woken, somebody else
+// is. A canceled context is seen even when the lock is free.
+//
+// # Memory model
+//
+// The n-th Unlock synchronizes before the return of the m-th successful Lock, LockUntil or TryLock, for n < m.
 type Mutex struct {
 	_    noCopy
 	word atomic.Uint32

@@ -22,7 +22,7 @@ type Waitable interface {
 const maxSources = int(park.MaxOutcome-park.User) + 1
 
 // WaitAny waits until one of sources is ready, and returns its index; at first it looks at them in order. It starts no
-// goroutine and allocates nothing; it costs as many registrations as there are sources. Without sources it waits for
+// goroutine, and allocates nothing once the pool is warm; it costs as many registrations as there are sources. Without sources it waits for
 // ctx to end. More than 122 sources panic.
 //
 // # Cancellation

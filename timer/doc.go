@@ -1,5 +1,5 @@
-// Package timer schedules timeouts and periodic work, with no goroutine and no channel: an intrusive [Entry] a
-// timeout, a [Service] that looks at entries when their time has come, and on top of them [AfterFunc] and [Every].
+// Package timer calls functions later and periodically ([AfterFunc], [Every]), and lets an object that has a timeout
+// embed it ([Entry], [Service]) without an allocation. No goroutine and no channel waits for it.
 //
 //	t := timer.AfterFunc(50*time.Millisecond, warn)
 //	defer t.Stop()
@@ -8,11 +8,11 @@
 //
 //   - Never early. Deadlines are rounded up to the service's tick; lateness is one tick and what the runtime's timer
 //     is late, and [Service.Stats] shows the worst.
-//   - Constant time and no allocation to schedule, move or cancel, whatever is pending.
+//   - Constant time and no allocation to schedule, move or cancel an entry, whatever is pending; AfterFunc and Every
+//     allocate once.
 //   - Order: by tick, and within a tick by the order of scheduling, in each shard and while a driver can take them
 //     in one batch (64 that are due, or 4096 looks). What runs on goroutines of its own is ordered by the Go scheduler.
-//   - An idle program has no goroutine and no armed timer of this package. Pending timers share one runtime timer a
-//     shard.
+//   - An idle program has no goroutine of this package. Pending timers share one runtime timer a shard.
 //   - In a testing/synctest bubble every entry has a timer of that bubble: fake time, nothing shared. What belongs to
 //     the world outside, a timer or a scope with a deadline, should not be used inside: its deadline may come late.
 //   - A function that panics ends the process, as any goroutine's does. One that calls runtime.Goexit takes nobody
@@ -22,7 +22,7 @@
 //
 // [AfterFunc] and [Every] are for code that wants a function called. An [Owner] embeds an Entry where a timeout belongs
 // to an object that exists anyway (a waiter, a connection, a scope): it allocates nothing, and if it is reusable it may
-// leave the entry linked while it is idle ([Service.Cover]), so that arming again is one load.
+// leave the entry linked while it is idle ([Service.Cover]), so that scheduling it again is one load.
 //
 // # Duties of an owner
 //

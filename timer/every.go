@@ -17,7 +17,8 @@ import (
 //	Burst()  every tick gets its call, late ones at once, one after the other; nothing is missed
 //	Delay()  the next tick comes d after the call has ended: the schedule shifts
 //
-// It panics if d is not positive. Further options: [Inline], [On].
+// What happened before Every or Reset happened before each call, and each call happened before the next. It panics if d
+// is not positive. Further options: [Inline], [On].
 func Every(d time.Duration, f func(scheduled clock.Instant, missed int), opts ...Option) *Timer {
 	switch {
 	case d <= 0:

@@ -10,7 +10,7 @@ import (
 // shard keeps, and go back to its free ones: the collector walks a table instead of one long list, and a program that
 // starts and stops timers all day allocates their handles only. A timer of a bubble has a node of its own.
 //
-// States, all under the shard's lock (models: d_stop):
+// States, all under the shard's lock:
 //
 //	free     gen is odd; in shard.free
 //	armed    linked, or popped by a driver that has not claimed it yet

@@ -8,7 +8,8 @@ import (
 	"bide.invalid/bide/clock"
 )
 
-// An Option adjusts a timer or a sleep. It is a plain value. A call panics on an option that it has no use for.
+// An Option adjusts a timer or a sleep. It is a plain value. A call panics on an option that it has no use for; of two of
+// a kind the last counts.
 type Option struct {
 	kind  optKind
 	clock clock.Clock
@@ -44,9 +45,14 @@ func On(c clock.Clock) Option {
 	return Option{kind: optOn, clock: c}
 }
 
-// Skip, Burst and Delay say what [Every] does about ticks that come while the function runs.
-func Skip() Option  { return Option{kind: optSkip} }
+// Skip makes [Every] call only the latest tick that came while the function ran, and count the others as missed. It is
+// the default.
+func Skip() Option { return Option{kind: optSkip} }
+
+// Burst makes [Every] call every tick, late ones at once; none is missed.
 func Burst() Option { return Option{kind: optBurst} }
+
+// Delay makes [Every] count the period from the end of each call: the schedule shifts.
 func Delay() Option { return Option{kind: optDelay} }
 
 type options struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // A Service looks at entries when their time has come. It has no goroutine: each shard keeps one alarm of its clock,
-// set for the next look, and none while nothing is linked.
+// set for the next look. Cancel leaves the alarm as it is: when it finds nothing, it is not set again.
 //
 // On the monotonic clock it is coarse: a tick is 2^20 ns (1.05 ms), deadlines are rounded up to it, and entries are
 // spread over a few shards by the processor that links them. On any other clock one shard is exact to the
@@ -28,7 +28,7 @@ type Service struct {
 //
 // Lock order: a shard's lock comes after any lock of an owner, and before the clock's own; no two are held at a time.
 // With the lock free, an entry with a look at t has a wake-up coming: target is at most t and the alarm set for it, or
-// a driver is under way that has not set the alarm again yet (models: the alarm is set under the lock).
+// a driver is under way that has not set the alarm again yet: it is set under the lock.
 type shard struct {
 	s  *Service
 	id uint16

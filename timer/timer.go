@@ -118,6 +118,8 @@ func (t *Timer) stop() bool {
 // case the function has armed it. It reports true once nothing of the timer runs or will run (unless somebody calls
 // Reset). Called from within the function of a timer, of this one or of another, it cannot wait without the danger of
 // waiting for itself: if a call is running it returns false at once, with the timer stopped.
+//
+// What the function did happened before StopWait returns true.
 func (t *Timer) StopWait() bool {
 	for {
 		t.lock("StopWait")
