@@ -1,0 +1,339 @@
+package execio
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const subreapers = true
+
+// members is who belongs to a tree: the process, whose parent belongs to it, who was seen to belong to it earlier, and
+// who is in a process group or a session that one of them leads. So a process is found whose parent has ended, unless
+// it had left the group before it was seen for the first time.
+type members struct {
+	root      ident
+	process   *os.Process
+	subreaper bool
+	stop      chan struct{} // ends the reaper
+	stopped   chan struct{} // closed when it has ended
+
+	mu      sync.Mutex
+	pinned  bool           // root is not reaped, and leads a group: the group's number is nobody else's
+	known   map[ident]bool // seen; false if it is beyond reach
+	leaders map[int]ident  // of groups and sessions
+}
+
+func (m *members) init(p *os.Process, subreaper bool) {
+	m.process, m.subreaper = p, subreaper
+	m.root = ident{pid: p.Pid}
+	m.known, m.leaders = map[ident]bool{}, map[int]ident{}
+	// It is not reaped yet, so the pid is its own. An error (no descriptor is left) lets the later walks fail to find it:
+	// what is done then needs none.
+	if p, err := look(p.Pid, make([]byte, statSize)); err == nil {
+		m.root = p.ident
+		m.add(p)
+	}
+	g, err := unix.Getpgid(p.Pid)
+	m.pinned = err == nil && g == p.Pid
+	if subreaper {
+		m.stop, m.stopped = make(chan struct{}), make(chan struct{})
+		go m.reapOrphans()
+	}
+}
+
+func (m *members) forget() {
+	if m.subreaper {
+		close(m.stop)
+		<-m.stopped
+	}
+}
+
+func (m *members) unpin() {
+	m.mu.Lock()
+	m.pinned = false
+	m.mu.Unlock()
+}
+
+// add makes p a member. Preconditions: mu held.
+func (m *members) add(p proc) {
+	if _, ok := m.known[p.ident]; !ok {
+		m.known[p.ident] = true
+	}
+	if p.group == p.pid || p.session == p.pid {
+		m.leaders[p.pid] = p.ident
+	}
+}
+
+// walk returns the members that are alive, parents before their children. Preconditions: mu held.
+func (m *members) walk() ([]proc, error) {
+	all, err := table()
+	if err != nil {
+		return nil, err
+	}
+	self := os.Getpid()
+	children := make(map[int][]proc, len(all))
+	for _, p := range all {
+		children[p.parent] = append(children[p.parent], p)
+	}
+	for g, leader := range m.leaders {
+		if p, ok := all[g]; ok && p.ident != leader {
+			delete(m.leaders, g) // the number is another's now: none of the group was left
+		}
+	}
+	var found []proc
+	seen := map[int]bool{self: true}
+	var visit func(p proc)
+	visit = func(p proc) {
+		if seen[p.pid] {
+			return
+		}
+		seen[p.pid] = true
+		m.add(p)
+		if !p.dead {
+			found = append(found, p)
+		} else if m.subreaper && p.parent == self && p.pid != m.root.pid {
+			_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil) // it has ended, is ours, and nobody else waits for it
+		}
+		for _, c := range children[p.pid] {
+			visit(c)
+		}
+	}
+	if p, ok := all[m.root.pid]; ok && p.ident == m.root {
+		visit(p)
+	}
+	if m.subreaper {
+		for _, p := range children[self] {
+			visit(p)
+		}
+	}
+	for more := true; more; {
+		more = false
+		for _, p := range all {
+			if seen[p.pid] {
+				continue
+			}
+			_, known := m.known[p.ident]
+			_, inGroup := m.leaders[p.group]
+			_, inSession := m.leaders[p.session]
+			if known || inGroup || inSession {
+				visit(p)
+				more = true
+			}
+		}
+	}
+	return found, nil
+}
+
+// reachable drops those that could not be signaled before.
+func (m *members) reachable(ps []proc) []proc {
+	var in []proc
+	for _, p := range ps {
+		if m.known[p.ident] {
+			in = append(in, p)
+		}
+	}
+	return in
+}
+
+// rounds bounds the search for processes that appear while others are being signaled: a command that ignores the signal
+// and goes on starting others would never be through.
+const rounds = 10
+
+func (m *members) signal(sig syscall.Signal) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if awakes(sig) || sig == unix.SIGKILL {
+		m.freeze()
+	}
+	var errs []error
+	told := map[ident]bool{}
+	err := m.eachNew(func(news []proc) {
+		for _, p := range news {
+			told[p.ident] = true
+			if err := p.send(sig); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		if awakes(sig) {
+			// Children first: the kernel sends HUP to a group that has lost its parent while it is stopped.
+			for _, p := range slices.Backward(news) {
+				_ = p.send(unix.SIGCONT)
+			}
+		}
+	})
+	if err != nil {
+		errs = append(errs, err)
+		if !told[m.root] {
+			_ = m.process.Signal(sig) // which needs no descriptor
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// eachNew walks until nobody is found who was not found before, and gives f those who were not. Preconditions: mu held.
+func (m *members) eachNew(f func(news []proc)) error {
+	found := map[ident]bool{}
+	for range rounds {
+		ps, err := m.walk()
+		if err != nil {
+			return err
+		}
+		ps = slices.DeleteFunc(ps, func(p proc) bool { return found[p.ident] })
+		if len(ps) == 0 {
+			break
+		}
+		for _, p := range ps {
+			found[p.ident] = true
+		}
+		f(ps)
+	}
+	return nil
+}
+
+// freeze stops the tree, so that nobody leaves it between being born and being found: a walk takes milliseconds, and who
+// has left the group in them would be lost with the death of its parent. To a subreaper nobody is lost, and what is not
+// necessary is not done. Preconditions: mu held.
+func (m *members) freeze() {
+	if m.subreaper {
+		return
+	}
+	_ = m.eachNew(func(news []proc) {
+		for _, p := range news {
+			_ = p.send(unix.SIGSTOP) // if that is not permitted, the signal that counts will say so
+		}
+	})
+}
+
+// awakes reports whether CONT is to follow the signal.
+func awakes(sig syscall.Signal) bool {
+	switch sig {
+	case 0, unix.SIGKILL, unix.SIGCONT, unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
+		return false
+	}
+	return true
+}
+
+// alive reports whether a member is left that can be reached. While one is that is known, nobody else is looked for.
+func (m *members) alive() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, within := range m.known {
+		if !within {
+			continue
+		}
+		if id.living() {
+			return true
+		}
+	}
+	ps, err := m.walk()
+	return err != nil || len(m.reachable(ps)) > 0
+}
+
+// hasEnded asks whether the process has ended just now.
+func (m *members) hasEnded() bool {
+	return !m.root.living()
+}
+
+// catches reports whether the process runs code of its own when it is sent sig. What cannot be found out is taken for a
+// yes. One that has ended catches nothing.
+func (m *members) catches(sig syscall.Signal) bool {
+	name := "/proc/" + strconv.Itoa(m.root.pid) + "/status"
+	status, err := os.ReadFile(name)
+	if !m.root.living() {
+		return false
+	}
+	_, rest, ok := strings.Cut(string(status), "\nSigCgt:")
+	line, _, _ := strings.Cut(rest, "\n")
+	caught, parseErr := strconv.ParseUint(strings.TrimSpace(line), 16, 64)
+	return err != nil || !ok || parseErr != nil || caught&(1<<(sig-1)) != 0
+}
+
+// kill kills until nothing is left that can be killed, and after the first time tells whom. It waits as long as the
+// system needs to end a process.
+func (m *members) kill(tell func(pids []int)) error {
+	var errs []error
+	blind := 0
+	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
+		pids, err := m.killOnce(&errs)
+		if len(pids) > 0 && tell != nil {
+			tell(pids)
+			tell = nil
+		}
+		if err != nil {
+			if blind++; blind == rounds {
+				errs = append(errs, err)
+			}
+		} else if len(pids) == 0 {
+			return errors.Join(errs...)
+		}
+		if blind >= rounds {
+			return errors.Join(errs...)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// killOnce kills who is there, and returns their pids.
+func (m *members) killOnce(errs *[]error) (pids []int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.freeze()
+	ps, err := m.walk()
+	ps = m.reachable(ps)
+	if m.pinned && (len(ps) > 0 || err != nil) {
+		_ = unix.Kill(-m.root.pid, unix.SIGKILL) // all at once: none of them can start another meanwhile
+	}
+	if err != nil {
+		_ = m.process.Kill() // needs no descriptor
+	}
+	for _, p := range ps {
+		pids = append(pids, p.pid)
+		if err := p.send(unix.SIGKILL); err != nil {
+			m.known[p.ident] = false
+			*errs = append(*errs, err)
+		}
+	}
+	return pids, err
+}
+
+// reapOrphans reaps the orphans that a subreaper gets, when they end.
+func (m *members) reapOrphans() {
+	defer close(m.stopped)
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, unix.SIGCHLD)
+	defer signal.Stop(c)
+	for {
+		m.mu.Lock()
+		_, _ = m.walk() // which reaps
+		m.mu.Unlock()
+		select {
+		case <-c:
+		case <-m.stop:
+			m.mu.Lock()
+			_, _ = m.walk()
+			m.mu.Unlock()
+			return
+		}
+	}
+}
+
+// ownGroup is attr with a process group of the command's own, unless it says otherwise.
+func ownGroup(attr *syscall.SysProcAttr) *syscall.SysProcAttr {
+	var a syscall.SysProcAttr
+	if attr != nil {
+		a = *attr
+	}
+	if !a.Setsid && !a.Foreground { // which have a group of their own
+		a.Setpgid = true
+	}
+	return &a
+}
