@@ -1,5 +1,5 @@
-// Command bide shows what the library does: bide tour. Its exit code is 0 if all went well, 1 if a promise was broken,
-// and 2 if the command line was not understood.
+// Command bide brings the library to the command line: bide run bounds a command and all that comes from it, bide left
+// says how much of the bound is left, bide tour shows what the library does. bide help has the rest.
 package main
 
 import (
@@ -12,6 +12,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == childArg {
+		playedByChild(os.Args[2:])
+	}
 	os.Exit(run(commands(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -31,7 +34,9 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"tour", "watch promises about time being kept, in three seconds", tour{scenes(), tourLimit}.run},
+		{"run", "run a command with a time limit, and end all that comes from it", runCommand},
+		{"left", "print how many seconds are left until the deadline that was inherited", leftCommand},
+		{"tour", "watch promises about time being kept, in a few seconds", tour{scenes(), tourLimit}.run},
 	}
 }
 
@@ -69,7 +74,8 @@ func help(w io.Writer, commands []command) {
 	}
 	fmt.Fprint(w, `  help   this text, or that of a command: bide help tour
 
-exit code: 0 all went well, 1 a promise was broken, 2 the command line was not understood
+exit code: 0 all went well, 1 it did not, 2 the command line was not understood; that of bide run
+is the command's, and 124 to 127 as with GNU timeout
 `)
 }
 

@@ -17,19 +17,19 @@ func TestRun(t *testing.T) {
 		stdout string // a part of it; empty for nothing at all
 		stderr string
 	}{
-		{"", exitUsage, "", "bide: no command is given: write tour or help\n"},
-		{"tur", exitUsage, "", "bide: \"tur\" is not a command: write tour or help\n"},
-		{"-x", exitUsage, "", "bide: \"-x\" is not a command: write tour or help\n"},
+		{"", exitUsage, "", "bide: no command is given: write run, left, tour or help\n"},
+		{"tur", exitUsage, "", "bide: \"tur\" is not a command: write run, left, tour or help\n"},
+		{"-x", exitUsage, "", "bide: \"-x\" is not a command: write run, left, tour or help\n"},
 		{"help", exitKept, "  tour   watch promises about time being kept", ""},
 		{"-h", exitKept, "usage: bide COMMAND", ""},
 		{"--help", exitKept, "usage: bide COMMAND", ""},
 		{"help tour", exitKept, "usage: bide tour [SCENE...]", ""},
-		{"help tur", exitUsage, "", "bide: \"tur\" is not a command: write tour or help\n"},
+		{"help tur", exitUsage, "", "bide: \"tur\" is not a command: write run, left, tour or help\n"},
 		{"tour -h", exitKept, "  lock     Somebody holds a mutex", ""},
 		{"tour --help", exitKept, "forgiven up to 500 ms", ""},
 		{"tour -x", exitUsage, "", "bide tour: flag provided but not defined: -x: write bide tour -h\n"},
-		{"tour lok", exitUsage, "", "bide tour: \"lok\" is not a scene: write lock, nursery, shield, legacy or drip, or nothing for all\n"},
-		{"tour lock lok", exitUsage, "", "bide tour: \"lok\" is not a scene: write lock, nursery, shield, legacy or drip, or nothing for all\n"},
+		{"tour lok", exitUsage, "", "bide tour: \"lok\" is not a scene: write lock, nursery, shield, legacy, drip or child, or nothing for all\n"},
+		{"tour lock lok", exitUsage, "", "bide tour: \"lok\" is not a scene: write lock, nursery, shield, legacy, drip or child, or nothing for all\n"},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := run(commands(), strings.Fields(c.args), &stdout, &stderr)
@@ -57,7 +57,7 @@ func TestRunPassesArgumentsAndExitCode(t *testing.T) {
 	}
 	var stderr bytes.Buffer
 	run(append(commands(), second), []string{"third"}, io.Discard, &stderr)
-	if !strings.Contains(stderr.String(), "write tour, second or help") {
+	if !strings.Contains(stderr.String(), "write run, left, tour, second or help") {
 		t.Errorf("%q does not name the second command", &stderr)
 	}
 }

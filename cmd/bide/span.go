@@ -39,6 +39,9 @@ func (s span) verdict() []string {
 
 // timing is the spans in a line.
 func timing(spans []span) string {
+	if len(spans) == 0 {
+		return ""
+	}
 	var parts []string
 	for _, s := range spans {
 		when := "late " + ms(s.late().Round(time.Microsecond))

@@ -25,7 +25,7 @@ type measure interface {
 }
 
 func scenes() []scene {
-	return []scene{lockScene(), nurseryScene(), shieldScene(), legacyScene(), dripScene()}
+	return []scene{lockScene(), nurseryScene(), shieldScene(), legacyScene(), dripScene(), childScene()}
 }
 
 // A tour plays scenes, one after the other, and judges what they measure.

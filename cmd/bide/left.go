@@ -1,0 +1,51 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"bide.invalid/bide/wire"
+)
+
+const leftHelp = `usage: bide left
+
+Prints the seconds that are left until the deadline that was inherited, from bide run or from a
+program that uses the library: 4.997. It is 0.000 if the deadline has passed. Without a deadline
+it prints nothing.
+
+  timeout=$(bide left) && curl --max-time "$timeout" https://example.org
+
+exit code: 0 there is a deadline, 1 there is none, 2 the command line was not understood
+`
+
+// leftCommand is bide left.
+func leftCommand(args []string, stdout, stderr io.Writer) int {
+	fs := flag.NewFlagSet("bide left", flag.ContinueOnError)
+	if code, done := parse(fs, leftHelp, args, stdout, stderr); done {
+		return code
+	}
+	if fs.NArg() > 0 {
+		return misused(stderr, fs.Name(), fmt.Sprintf("it takes no argument, and %q is one: write bide left", fs.Arg(0)))
+	}
+	value, ok := os.LookupEnv(wire.EnvDeadline)
+	if !ok {
+		return exitBroken
+	}
+	left, err := wire.Parse(value)
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: warning: the inherited deadline is ignored: %v\n", fs.Name(), err)
+		return exitBroken
+	}
+	fmt.Fprintln(stdout, seconds(left))
+	return exitKept
+}
+
+// seconds is d with three digits, rounded down: nobody is to wait longer.
+func seconds(d time.Duration) string {
+	ms := max(0, d.Milliseconds())
+	return strconv.FormatInt(ms/1000, 10) + "." + fmt.Sprintf("%03d", ms%1000)
+}

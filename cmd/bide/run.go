@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"bide.invalid/bide"
+	"bide.invalid/bide/execio"
+	"bide.invalid/bide/wire"
+)
+
+// Exit codes of bide run, which are those of GNU timeout.
+const (
+	exitTimedOut  = 124
+	exitFailed    = 125 // bide itself
+	exitNoStart   = 126
+	exitNotFound  = 127
+	exitSignal    = 128 // and the number of the signal
+	killAfterUser = 10 * time.Second
+)
+
+// runCommand is bide run.
+func runCommand(args []string, stdout, stderr io.Writer) int {
+	o, err := parseRun(args)
+	switch {
+	case err != nil:
+		fmt.Fprintf(stderr, "bide run: %v\n", err)
+		return exitFailed
+	case o.help:
+		fmt.Fprint(stdout, runHelp)
+		return exitKept
+	}
+	r := &runner{runOptions: o, stderr: stderr, signals: make(chan os.Signal, 16), watched: make(chan struct{})}
+	return r.run(context.Background())
+}
+
+// A runner is one bide run.
+type runner struct {
+	runOptions
+	stderr   io.Writer
+	signals  chan os.Signal
+	watched  chan struct{} // closed when nobody waits for the first signal any more
+	scope    *bide.Scope
+	terminal *terminal      // nil: none to hand over
+	got      syscall.Signal // that signal; to be read when watched is closed
+}
+
+func (r *runner) say(format string, args ...any) {
+	fmt.Fprintf(r.stderr, "bide run: "+format+"\n", args...)
+}
+
+func (r *runner) run(ctx context.Context) int {
+	for _, s := range forwarded {
+		if !signal.Ignored(s) { // nohup, or the background of a shell: it stays ignored, for the command as well
+			signal.Notify(r.signals, s)
+		}
+	}
+	defer signal.Stop(r.signals)
+	// The kernel's promise to kill the command when its parent dies means the thread that started it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := becomeSubreaper(); err != nil {
+		r.say("%v", err)
+		return exitFailed
+	}
+
+	limit := r.limit
+	if value, ok := os.LookupEnv(wire.EnvDeadline); ok {
+		left, err := wire.Parse(value)
+		if err != nil {
+			r.say("warning: the inherited deadline is ignored: %v", err)
+			os.Unsetenv(wire.EnvDeadline) // nobody below needs to be told again
+		} else {
+			limit = min(limit, left) // never wider
+		}
+	}
+	var opts []bide.Option
+	if limit < forever {
+		opts = append(opts, bide.Timeout(limit))
+	}
+	s := bide.Open(ctx, opts...)
+	defer s.Close(nil)
+	return r.runIn(s)
+}
+
+// runIn runs the command in the scope.
+func (r *runner) runIn(s *bide.Scope) int {
+	over := make(chan struct{})
+	r.scope = s
+	go func() {
+		defer close(r.watched)
+		select {
+		case sig := <-r.signals:
+			r.got = sig.(syscall.Signal)
+			s.Cancel(fmt.Errorf("signal %v", sig))
+		case <-s.Done():
+		case <-over:
+		}
+	}()
+	r.terminal = openTerminal()
+	cmd, err := r.start(s)
+	r.terminal.close()
+	close(over)
+	<-r.watched
+
+	var canceled *bide.Canceled
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &canceled):
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
+			for _, e := range joined.Unwrap() {
+				if e != error(canceled) {
+					r.say("%v", e)
+				}
+			}
+		}
+		return r.canceledCode(cmd)
+	case err == nil, errors.As(err, &exit):
+		return code(cmd.ProcessState)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
+		r.say("cannot run %q: not found", r.command[0])
+		return exitNotFound
+	case errors.Is(err, errors.ErrUnsupported):
+		r.say("%v", err)
+		return exitFailed
+	}
+	r.say("cannot run %q: %v", r.command[0], reason(err))
+	return exitNoStart
+}
+
+// start runs the command, as execvp would: what has no format that the system knows is a shell's script.
+func (r *runner) start(s *bide.Scope) (*exec.Cmd, error) {
+	cmd := r.cmd(s, r.command)
+	err := r.tree().Run(s, cmd)
+	if errors.Is(err, syscall.ENOEXEC) {
+		cmd = r.cmd(s, append([]string{"/bin/sh", cmd.Path}, r.command[1:]...))
+		err = r.tree().Run(s, cmd)
+	}
+	return cmd, err
+}
+
+func (r *runner) cmd(s *bide.Scope, command []string) *exec.Cmd {
+	cmd := exec.Command(command[0], command[1:]...)
+	if command[0] == "" {
+		cmd.Err = &exec.Error{Err: exec.ErrNotFound}
+	}
+	if errors.Is(cmd.Err, exec.ErrDot) {
+		cmd.Err = nil // as others run it; who is afraid of it has no such PATH
+	}
+	if errors.Is(cmd.Err, exec.ErrNotFound) && command[0] != "" && inPath(command[0]) {
+		cmd.Err = &exec.Error{Name: command[0], Err: os.ErrPermission}
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = wire.Environ(s)
+	cmd.SysProcAttr = r.terminal.attributes()
+	return cmd
+}
+
+// inPath reports whether PATH leads to a file of this name, which then is not executable.
+func inPath(name string) bool {
+	if filepath.Base(name) != name {
+		return false
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// tree is how the command's tree is run, and ended.
+func (r *runner) tree() execio.Runner {
+	return execio.Runner{Grace: r.killAfter, Kill: r.kill, Log: slog.New(killed{r}), Subreaper: subreaping}
+}
+
+// kill passes on the signal that was sent to bide, or the one for being late, and then whatever else is sent.
+func (r *runner) kill(ctx context.Context, t *execio.Tree) error {
+	<-r.watched // the scope is canceled
+	r.terminal.unfollow()
+	sig, more := r.signal, r.got
+	if r.canceledBySignal() {
+		sig, more = r.got, 0
+	}
+	for {
+		if r.verbose {
+			r.say("sending signal %s to %q and all that came from it", signalName(sig), r.command[0])
+		}
+		if err := t.Signal(sig); err != nil {
+			r.say("%v", err) // of one process: the others have got it, and their grace
+		}
+		if more != 0 {
+			sig, more = more, 0
+			continue
+		}
+		select {
+		case s := <-r.signals:
+			sig = s.(syscall.Signal)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// canceledBySignal reports whether it was a signal that ended the scope, and not its deadline. The first counts.
+func (r *runner) canceledBySignal() bool {
+	var c *bide.Canceled
+	return errors.As(r.scope.Cause(), &c) && c.Source == bide.ByCancel
+}
+
+// canceledCode is the exit code after a signal or the end of the time.
+func (r *runner) canceledCode(cmd *exec.Cmd) int {
+	if r.canceledBySignal() {
+		return exitSignal + int(r.got)
+	}
+	if st := cmd.ProcessState; st != nil {
+		own := code(st)
+		if r.preserve || own == exitSignal+int(syscall.SIGKILL) && killedBySignal(st) {
+			return own
+		}
+	}
+	return exitTimedOut
+}
+
+// reason is what kept a command from being started, without the name of a system call.
+func reason(err error) error {
+	var path *os.PathError
+	var lookup *exec.Error
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &lookup):
+		return lookup.Err
+	}
+	return err
+}
+
+// killed prints the warning of execio that something had to be killed, with -v.
+type killed struct{ *runner }
+
+func (k killed) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+func (k killed) WithAttrs([]slog.Attr) slog.Handler           { return k }
+func (k killed) WithGroup(string) slog.Handler                { return k }
+func (k killed) Handle(_ context.Context, rec slog.Record) error {
+	if k.verbose {
+		text := rec.Message
+		rec.Attrs(func(a slog.Attr) bool {
+			if a.Key == "processes" {
+				text = fmt.Sprintf("sent signal KILL to what was left: processes %v", a.Value)
+			}
+			return true
+		})
+		k.say("%s", text)
+	}
+	return nil
+}
+
+const forever = time.Duration(math.MaxInt64)

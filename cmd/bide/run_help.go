@@ -1,0 +1,68 @@
+package main
+
+const runHelp = `bide run - run a command with a time limit, and end all that comes from it
+
+usage: bide run [OPTION...] DURATION COMMAND [ARGUMENT...]
+
+Runs COMMAND. If it has not ended after DURATION, the signal TERM goes to its whole tree: to the
+command and to all that came from it, in whatever process group or session. What has not ended
+10 seconds later is killed. bide run returns when nothing of the tree is left.
+
+  bide run 10 ping example.org
+  bide run 1.5m make test
+  bide run -k 2 -s INT 1h30m ./server --port 8080
+
+Options end where DURATION stands; what follows belongs to COMMAND.
+
+  -s, --signal SIGNAL        send SIGNAL instead of TERM: a name (HUP, SIGHUP) or a number
+  -k, --kill-after DURATION  kill what has not ended this long after the signal, instead of after
+                             10 seconds; 0: never
+  -p, --preserve-status      when the time is over, exit as COMMAND did, not with 124
+  -v, --verbose              say on standard error what signal is sent
+  -h, --help                 print this text
+
+DURATION is a number of seconds, or has a unit: 10, 0.5, 30s, 1.5m, 2h, 1d; or as Go writes it:
+1m30s, 500ms. 0 is no limit.
+
+THE DEADLINE
+  COMMAND finds its deadline in the environment, as BIDE_DEADLINE. A bide run inside of another
+  ends no later than the outer one, however long its own DURATION is, and also if that is 0.
+  "bide left" prints the seconds that are left; programs that use the library see it too. A value
+  that is not understood is warned about, and ignored.
+
+SIGNALS
+  TERM, INT, HUP and QUIT that are sent to bide go to the whole tree instead; then it has until
+  --kill-after to end, and is killed. bide exits with 128 and the number of the signal. One that
+  was ignored when bide started stays ignored. If bide itself is killed, so is COMMAND (Linux).
+
+WHAT BELONGS TO THE TREE
+  On Linux bide becomes the parent of orphans, so a process does not get away by a session of its
+  own, nor by the death of its parent. On other systems the tree is the process group. Processes
+  of other users that bide may not signal are named, and left.
+
+  If COMMAND ends in time, what it leaves in the background is left alone, as by GNU timeout: a
+  command that starts a daemon has done its work. A limit for that, too: bide run 10 sh -c
+  'server & wait'.
+
+TERMINAL
+  COMMAND has a process group of its own. If bide is in the foreground of a terminal that is its
+  standard input, the terminal is handed over to COMMAND, which can read from it, and gets
+  Ctrl-C; bide follows Ctrl-Z and fg. While both are stopped nothing watches the time: a limit
+  that has passed meanwhile takes effect when they go on. A bide that was started in the
+  background does not hand over the terminal when it is brought to the foreground (Linux; on
+  other systems it never does).
+
+EXIT STATUS
+  124   the time was over, and --preserve-status was not given
+  125   bide run itself failed, or did not understand its command line
+  126   COMMAND was found, and could not be run
+  127   COMMAND was not found
+  137   COMMAND had to be killed (128 + 9)
+  128+n COMMAND was ended by signal n; or bide was sent signal n
+  else  that of COMMAND
+
+UNLIKE GNU TIMEOUT
+  What leaves the process group is ended, too. There is a default for --kill-after. There is no
+  --foreground: what it is needed for works without. Durations of Go are understood. If COMMAND
+  was ended by a signal bide exits with 128+n, and does not send that signal to itself.
+`

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const subreaping = true
+
+// becomeSubreaper makes bide the parent of all orphans of the command's tree, so that none is lost.
+func becomeSubreaper() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("prctl: becoming a child subreaper: %w", err)
+	}
+	return nil
+}
+
+// A terminal is the one that bide reads from, in the foreground. The command gets a process group of its own, and would
+// be stopped when it reads; so the terminal is handed over to it, and taken back at the end. When the command is
+// stopped from the keyboard bide stops as well, since it is bide whom the shell waits for.
+type terminal struct {
+	own     int // bide's process group
+	once    sync.Once
+	quit    chan struct{}
+	quitted chan struct{}
+}
+
+// stdin is the descriptor that is looked at.
+const stdin = 0
+
+// openTerminal returns nil if there is none, or bide is in the background.
+func openTerminal() *terminal {
+	t := &terminal{own: unix.Getpgrp(), quit: make(chan struct{}), quitted: make(chan struct{})}
+	if t.foreground() != t.own {
+		return nil
+	}
+	events := make(chan os.Signal, 1)
+	signal.Notify(events, unix.SIGCHLD)
+	go func() {
+		defer close(t.quitted)
+		defer signal.Stop(events)
+		for {
+			select {
+			case <-events:
+				t.follow()
+			case <-t.quit:
+				return
+			}
+		}
+	}()
+	return t
+}
+
+// close takes the terminal back.
+func (t *terminal) close() {
+	if t != nil {
+		t.unfollow()
+		t.give(t.own)
+	}
+}
+
+// unfollow ends it that a stop of the command stops bide.
+func (t *terminal) unfollow() {
+	if t != nil {
+		t.once.Do(func() { close(t.quit) })
+		<-t.quitted
+	}
+}
+
+// attributes: the kernel kills the command when the thread that started it ends; and it is in the foreground, if bide is.
+func (t *terminal) attributes() *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL}
+	if t != nil {
+		a.Foreground, a.Ctty = true, stdin
+	}
+	return a
+}
+
+// foreground is the terminal's foreground process group; 0 if stdin is no terminal, or not bide's.
+func (t *terminal) foreground() int {
+	g, err := unix.IoctlGetInt(stdin, unix.TIOCGPGRP)
+	if err != nil {
+		return 0
+	}
+	return g
+}
+
+// give makes g the foreground process group. From the background that is answered by SIGTTOU, if that is not ignored;
+// it is only as long as that, since commands inherit what is ignored.
+func (t *terminal) give(g int) {
+	signal.Ignore(unix.SIGTTOU)
+	_ = unix.IoctlSetPointerInt(stdin, unix.TIOCSPGRP, g) // the terminal may be gone
+	signal.Reset(unix.SIGTTOU)
+}
+
+// resume is how long bide waits for its own stop to have happened. It does not, where nobody could continue it.
+const resume = 100 * time.Millisecond
+
+// follow stops bide's process group if the command, to which the terminal was given, is stopped; and continues the
+// command when bide is continued, in the foreground if bide is.
+func (t *terminal) follow() {
+	g := t.foreground()
+	if g == 0 || g == t.own || !stoppedChild(g) {
+		return
+	}
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, unix.SIGCONT)
+	defer signal.Stop(continued)
+	t.give(t.own)
+	_ = unix.Kill(0, unix.SIGTSTP)
+	select {
+	case <-continued:
+	case <-time.After(resume):
+	}
+	if t.foreground() == t.own {
+		t.give(g)
+	}
+	_ = unix.Kill(-g, unix.SIGCONT)
+}
+
+// stoppedChild reports whether pid is a child of bide that is stopped.
+func stoppedChild(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	return err == nil && len(f) > 1 && string(f[0]) == "T" && string(f[1]) == strconv.Itoa(os.Getpid())
+}

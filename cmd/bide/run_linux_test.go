@@ -1,0 +1,299 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"bide.invalid/bide/wire"
+)
+
+// begin starts a bide of the crew, and waits until it has written ready.
+func begin(t *testing.T, c crew, args ...string) (cmd *exec.Cmd, out *bufio.Reader) {
+	t.Helper()
+	cmd = bideCmd(args...)
+	cmd.Env = c.env(t)
+	cmd.Stderr = os.Stderr
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer guard(t, c)()
+	out = bufio.NewReader(pipe)
+	if line, err := out.ReadString('\n'); line != "ready\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+	return cmd, out
+}
+
+// guard ends the crew, and so whoever waits for it, if it is not released for long.
+func guard(t *testing.T, c crew) (release func()) {
+	g := time.AfterFunc(time.Minute, c.dismiss)
+	return func() {
+		if !g.Stop() {
+			t.Error("it hung, and was killed")
+		}
+	}
+}
+
+// end waits for it; nothing of the crew may be left.
+func end(t *testing.T, c crew, cmd *exec.Cmd, out io.Reader) (rest string, exit int) {
+	t.Helper()
+	defer guard(t, c)()
+	b, _ := io.ReadAll(out)
+	_ = cmd.Wait()
+	if pids := c.left(); len(pids) > 0 {
+		t.Errorf("%v: left %v", cmd.Args[1:], pids)
+		c.dismiss()
+	}
+	return string(b), code(cmd.ProcessState)
+}
+
+// trees are scripts that leave processes in all ways; to a subreaper nobody is lost.
+var runTrees = []string{
+	`echo ready; exec sleep 1000`,
+	`sleep 1000 & (setsid sleep 1000 &); echo ready; wait`,
+	`sh -c 'setsid sh -c "sleep 1000 & setsid sleep 1000" &'; echo ready; sleep 1000`,
+	`setsid sh -c 'kill -STOP $$' & echo ready; sleep 1000`,
+	`trap '' TERM INT HUP QUIT; (setsid sh -c 'sleep 1000; sleep 1000' &); echo ready; sleep 1000; sleep 1000`,
+}
+
+func TestRunSignals(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
+		for _, script := range runTrees {
+			c := newCrew()
+			cmd, out := begin(t, c, "run", "-k", "0.1", "1000", "sh", "-c", script)
+			if err := cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			if _, exit := end(t, c, cmd, out); exit != exitSignal+int(sig) {
+				t.Errorf("%v, %s: exit code %d", sig, script, exit)
+			}
+		}
+	}
+}
+
+// The command gets the very signal; a second one too.
+func TestRunPassesSignalsOn(t *testing.T) {
+	c := newCrew()
+	cmd, out := begin(t, c, "run", "1000", "sh", "-c",
+		`trap 'echo int' INT; trap 'echo hup; exit 1' HUP; echo ready; while :; do sleep 1000 & wait $!; done`)
+	for _, s := range []struct {
+		sig  syscall.Signal
+		line string
+	}{{syscall.SIGINT, "int\n"}, {syscall.SIGHUP, "hup\n"}} {
+		if err := cmd.Process.Signal(s.sig); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := out.ReadString('\n'); line != s.line {
+			t.Errorf("%v: %q, %v", s.sig, line, err)
+		}
+	}
+	if _, exit := end(t, c, cmd, out); exit != exitSignal+int(syscall.SIGINT) {
+		t.Errorf("exit code %d", exit)
+	}
+}
+
+// What was ignored when bide started stays so: nohup.
+func TestRunKeepsIgnoredRealTime(t *testing.T) {
+	c := newCrew()
+	tr := traceOf(t, c, exec.Command("sh", "-c", `trap '' HUP; exec "$BIDE" run 0.3 sh -c 'kill -HUP $$ $PPID; echo lives; exec sleep 1000'`))
+	if tr.code != exitTimedOut || tr.stdout != "lives\n" || tr.survivors > 0 {
+		t.Errorf("%+v", tr)
+	}
+}
+
+// A signal in the first millisecond, and at any later moment of the start.
+func TestRunSignalAtStartRealTime(t *testing.T) {
+	for i := range 30 {
+		c := newCrew()
+		cmd := bideCmd("run", "-k", "1", "1000", "sh", "-c", `(setsid sleep 1000 &); sleep 1000 & sleep 1000`)
+		cmd.Env = c.env(t)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Duration(i) * time.Millisecond)
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if _, exit := end(t, c, cmd, strings.NewReader("")); exit != exitSignal+int(syscall.SIGTERM) {
+			t.Errorf("after %d ms: exit code %d", i, exit)
+		}
+	}
+}
+
+// If bide is killed, the kernel kills the command.
+func TestRunIsKilled(t *testing.T) {
+	c := newCrew()
+	cmd, out := begin(t, c, "run", "1000", "sh", "-c", `echo ready; exec sleep 1000`)
+	_ = cmd.Process.Kill()
+	// The pipe is closed when the command has died.
+	if rest, _ := io.ReadAll(out); len(rest) > 0 {
+		t.Errorf("%q", rest)
+	}
+	_ = cmd.Wait()
+	c.dismiss()
+}
+
+func TestRunHundredRealTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: hundreds of processes, some seconds; left out by -short")
+	}
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 25)
+	for i := range 100 {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			c := newCrew()
+			want := exitTimedOut
+			script := runTrees[i%len(runTrees)]
+			if strings.HasPrefix(script, "trap") {
+				want = 137
+			}
+			tr := traceOf(t, c, bideCmd("run", "-k", "0.2", "0.5", "sh", "-c", script))
+			if tr.code != want && tr.code != exitTimedOut || tr.survivors > 0 {
+				t.Errorf("%s: %+v", script, tr)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Orphans are reaped while the command runs: bide is their parent now.
+func TestRunReapsOrphans(t *testing.T) {
+	c := newCrew()
+	cmd, out := begin(t, c, "run", "1000", "sh", "-c", `
+		for i in 1 2 3 4 5; do sh -c 'sleep 0.01 &'; done
+		echo ready
+		while grep -qs "^[0-9]* (sleep) [A-Z] $PPID " /proc/[0-9]*/stat; do :; done
+		echo reaped`)
+	if rest, exit := end(t, c, cmd, out); rest != "reaped\n" || exit != 0 {
+		t.Errorf("%q, exit code %d", rest, exit)
+	}
+}
+
+func TestRunDeadline(t *testing.T) {
+	for _, test := range []struct {
+		deadline string // - for none
+		args     string
+		code     int
+		stdout   string // a part
+		stderr   string
+	}{
+		{"-", "left", 1, "", ""},
+		{"-", "run 60 $BIDE run 5 $BIDE left", 0, "4.", ""},
+		{"-", "run 5 $BIDE run 60 $BIDE left", 0, "4.", ""},
+		{"-", "run 5 $BIDE run 0 $BIDE left", 0, "4.", ""},
+		{"-", "run 0 $BIDE left", 1, "", ""},
+		{"-", "run 0.2 $BIDE run 60 sleep 1000", exitTimedOut, "", ""},
+		{"v1;wall=2001-01-01T00:00:00Z", "left", 0, "0.000\n", ""},
+		{"v1;wall=2001-01-01T00:00:00Z", "run 60 echo started", exitTimedOut, "", ""},
+		{"v1;wall=9999-01-01T00:00:00Z", "run 5 $BIDE left", 0, "4.", ""},
+		{"soon", "left", 1, "", `bide left: warning: the inherited deadline is ignored: "soon" does not begin with v1`},
+		{"soon", "run 5 $BIDE left", 0, "4.", `bide run: warning: the inherited deadline is ignored: "soon" does not begin with v1`},
+		{"soon", "run 0 $BIDE left", 1, "", "bide run: warning:"},
+		{"-", "left x", exitUsage, "", "bide left: it takes no argument"},
+		{"-", "left -h", 0, "usage: bide left", ""},
+	} {
+		self, _ := os.Executable()
+		t.Setenv(wire.EnvDeadline, test.deadline)
+		if test.deadline == "-" {
+			os.Unsetenv(wire.EnvDeadline)
+		}
+		tr := traceOf(t, newCrew(), bideCmd(strings.Fields(strings.ReplaceAll(test.args, "$BIDE", self))...))
+		if tr.code != test.code || tr.survivors > 0 ||
+			!strings.HasPrefix(tr.stdout, test.stdout) || test.stdout == "" && tr.stdout != "" ||
+			!strings.HasPrefix(tr.stderr, test.stderr) || test.stderr == "" && tr.stderr != "" {
+			t.Errorf("%s with %q: %+v", test.args, test.deadline, tr)
+		}
+		if strings.Count(tr.stderr, "warning") > 1 {
+			t.Errorf("%s: warned twice: %s", test.args, tr.stderr)
+		}
+	}
+}
+
+func TestRunVerbose(t *testing.T) {
+	tr := traceOf(t, newCrew(), bideCmd("run", "-v", "-k", "0.2", "0.5", "sh", "-c", `trap '' TERM; sleep 1000; sleep 1000`))
+	if tr.code != 137 || !strings.HasPrefix(tr.stderr, "bide run: sending signal TERM to \"sh\" and all that came from it\nbide run: sent signal KILL to what was left: processes [") {
+		t.Errorf("%+v", tr)
+	}
+}
+
+// terminal opens a pseudo terminal, and starts bide as the leader of its session.
+func onTerminal(t *testing.T, c crew, args ...string) (cmd *exec.Cmd, master *os.File) {
+	t.Helper()
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Skipf("SKIPPED: no pseudo terminal: %v", err)
+	}
+	master = os.NewFile(uintptr(fd), "ptmx")
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("SKIPPED: no pseudo terminal: %v", err)
+	}
+	defer tty.Close()
+	cmd = bideCmd(args...)
+	cmd.Env = c.env(t)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, master
+}
+
+// The command reads from the terminal and gets its keys, stops by Ctrl-Z and is continued, since nobody else would.
+func TestRunTerminal(t *testing.T) {
+	for _, test := range []struct {
+		script string
+		steps  [][2]string // wait for the first, type the second
+		code   int
+	}{
+		{`echo ready; read x; echo "got <$x>"; exit 7`, [][2]string{{"ready", "line\n"}, {"got <line>", ""}}, 7},
+		{`trap 'echo caught; exit 8' INT; echo ready; while :; do sleep 0.1; done`, [][2]string{{"ready", "\x03"}, {"caught", ""}}, 8},
+		{`echo ready; exec sleep 1000`, [][2]string{{"ready", "\x03"}}, 130},
+		{`echo ready; read x; echo "got <$x>"; exit 7`, [][2]string{{"ready", "\x1a"}, {"^Z", "line\n"}, {"got <line>", ""}}, 7},
+	} {
+		c := newCrew()
+		cmd, master := onTerminal(t, c, "run", "1000", "sh", "-c", test.script)
+		release := guard(t, c)
+		var seen bytes.Buffer
+		buf := make([]byte, 100)
+		for _, step := range test.steps {
+			for !strings.Contains(seen.String(), step[0]) {
+				n, err := master.Read(buf)
+				if err != nil {
+					t.Errorf("%s: %v, seen %q", test.script, err, &seen)
+					break
+				}
+				seen.Write(buf[:n])
+			}
+			fmt.Fprint(master, step[1])
+		}
+		if _, exit := end(t, c, cmd, strings.NewReader("")); exit != test.code {
+			t.Errorf("%s: exit code %d, want %d; seen %q", test.script, exit, test.code, &seen)
+		}
+		release()
+		master.Close()
+	}
+}
