@@ -41,8 +41,8 @@ func bubbleRealTime(t *testing.T, body func(t *testing.T)) {
 	fill(t)
 }
 
-// TestBubbleAfterFunc: to the nanosecond, in fake time.
-func TestBubbleAfterFunc(t *testing.T) {
+// TestBubbleAfterFuncRealTime: to the nanosecond, in fake time.
+func TestBubbleAfterFuncRealTime(t *testing.T) {
 	bubbleRealTime(t, func(t *testing.T) {
 		for _, d := range []time.Duration{0, 1, 999, time.Millisecond, time.Hour, year} {
 			for _, opts := range [][]timer.Option{nil, {timer.Inline()}} {
@@ -58,7 +58,7 @@ func TestBubbleAfterFunc(t *testing.T) {
 	})
 }
 
-func TestBubbleStopAndReset(t *testing.T) {
+func TestBubbleStopAndResetRealTime(t *testing.T) {
 	bubbleRealTime(t, func(t *testing.T) {
 		start := time.Now()
 		var came []time.Duration
@@ -90,7 +90,7 @@ func TestBubbleStopAndReset(t *testing.T) {
 	})
 }
 
-func TestBubbleEvery(t *testing.T) {
+func TestBubbleEveryRealTime(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		late timer.Option
@@ -122,8 +122,8 @@ func TestBubbleEvery(t *testing.T) {
 	}
 }
 
-// TestBubbleSchedule: an entry has a timer of its own; moved, canceled, asked again.
-func TestBubbleSchedule(t *testing.T) {
+// TestBubbleScheduleRealTime: an entry has a timer of its own; moved, canceled, asked again.
+func TestBubbleScheduleRealTime(t *testing.T) {
 	bubbleRealTime(t, func(t *testing.T) {
 		s := timer.Default()
 		start := clock.Now()
@@ -182,7 +182,7 @@ func (o *owner) expect(t *testing.T, what string, times *[]clock.Instant, want .
 	expectTimes(t, what, *times, want...)
 }
 
-func TestBubbleCover(t *testing.T) {
+func TestBubbleCoverRealTime(t *testing.T) {
 	bubbleRealTime(t, func(t *testing.T) {
 		s := timer.Default()
 		k := newKeeper()
@@ -213,7 +213,7 @@ func TestBubbleCover(t *testing.T) {
 	})
 }
 
-// TestBubbleOwnerComesAndGoes: one entry, linked outside, taken into a bubble, and out again.
+// TestBubbleOwnerComesAndGoesRealTime: one entry, linked outside, taken into a bubble, and out again.
 func TestBubbleOwnerComesAndGoesRealTime(t *testing.T) {
 	s := timer.Default()
 	k := newKeeper()
@@ -239,7 +239,7 @@ func TestBubbleOwnerComesAndGoesRealTime(t *testing.T) {
 	s.Cancel(&k.Entry)
 }
 
-// TestBubbleWithOutsideDeadline: a deadline that was made outside, used inside, may come late; timers outside do not.
+// TestBubbleWithOutsideDeadlineRealTime: a deadline that was made outside, used inside, may come late; timers outside do not.
 func TestBubbleWithOutsideDeadlineRealTime(t *testing.T) {
 	s := timer.Default()
 	for _, d := range []time.Duration{0, 5 * time.Millisecond, time.Hour} {
@@ -272,7 +272,7 @@ func TestBubbleWithOutsideDeadlineRealTime(t *testing.T) {
 	}
 }
 
-// TestBubbleTimerFromOutside: Reset in a bubble of a timer that was made outside is not its hour's end outside. It may
+// TestBubbleTimerFromOutsideRealTime: Reset in a bubble of a timer that was made outside is not its hour's end outside. It may
 // be refused.
 func TestBubbleTimerFromOutsideRealTime(t *testing.T) {
 	tm := timer.AfterFunc(time.Hour, func() { t.Error("an hour has passed") })
@@ -286,8 +286,8 @@ func TestBubbleTimerFromOutsideRealTime(t *testing.T) {
 	}
 }
 
-// TestBubbleForever: a timer that was made for later, in a bubble, by a duration that no bubble lives to see.
-func TestBubbleForever(t *testing.T) {
+// TestBubbleForeverRealTime: a timer that was made for later, in a bubble, by a duration that no bubble lives to see.
+func TestBubbleForeverRealTime(t *testing.T) {
 	bubbleRealTime(t, func(t *testing.T) {
 		for _, d := range []time.Duration{1<<63 - 1, 200 * year, 30 * year} {
 			start, came := time.Now(), time.Duration(0)
@@ -308,7 +308,7 @@ func TestBubbleForever(t *testing.T) {
 }
 
 // TestBubbleMany: what is shared by all bubbles is one lock; bubbles side by side and their timers do not mix.
-func TestBubbleManyRealTime(t *testing.T) {
+func TestBubbleMany(t *testing.T) {
 	for range 8 {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()

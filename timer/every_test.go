@@ -299,7 +299,7 @@ func TestEveryResetFromItsFunction(t *testing.T) {
 	tm.Stop()
 }
 
-// TestEveryStopWaits: also for a call that runs while its timer was reset.
+// TestEveryStopWait: also for a call that runs while its timer was reset.
 func TestEveryStopWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTicker(t)

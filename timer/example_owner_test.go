@@ -9,9 +9,9 @@ import (
 	"bide.invalid/bide/timer"
 )
 
-// session is closed when nothing was heard from it for a while. The entry is a part of it: no timer is allocated, and
+// peer is closed when nothing was heard from it for a while. The entry is a part of it: no timer is allocated, and
 // being heard is one store.
-type session struct {
+type peer struct {
 	name  string
 	until atomic.Int64 // a clock.Instant
 	entry timer.Entry
@@ -19,8 +19,8 @@ type session struct {
 
 const patience = 30 * time.Second
 
-func open(s *timer.Service, name string) *session {
-	x := &session{name: name}
+func open(s *timer.Service, name string) *peer {
+	x := &peer{name: name}
 	x.entry.Init(x)
 	x.heard(s.Clock().Now())
 	s.Schedule(&x.entry, clock.Instant(x.until.Load()))
@@ -28,16 +28,16 @@ func open(s *timer.Service, name string) *session {
 }
 
 // heard moves the deadline later: the service need not know.
-func (x *session) heard(now clock.Instant) { x.until.Store(int64(now.Add(patience))) }
+func (x *peer) heard(now clock.Instant) { x.until.Store(int64(now.Add(patience))) }
 
 // Due is asked under a lock of the service: look at atomics, and return.
-func (x *session) Due(now clock.Instant) (again clock.Instant, fired bool) {
+func (x *peer) Due(now clock.Instant) (again clock.Instant, fired bool) {
 	until := clock.Instant(x.until.Load())
 	return until, until <= now
 }
 
 // Fire follows, without a lock.
-func (x *session) Fire(now clock.Instant) { fmt.Println(x.name, "timed out at", now) }
+func (x *peer) Fire(now clock.Instant) { fmt.Println(x.name, "timed out at", now) }
 
 func ExampleOwner() {
 	c := clock.NewVirtual()

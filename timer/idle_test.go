@@ -84,7 +84,7 @@ func settle(t *testing.T) {
 	t.Errorf("idle, but there are goroutines:\n%s", strings.Join(left, "\n\n"))
 }
 
-// TestIdlePending: pending ones have no goroutine either.
+// TestIdlePendingRealTime: pending ones have no goroutine either.
 func TestIdlePendingRealTime(t *testing.T) {
 	timers := make([]*timer.Timer, 10_000)
 	for i := range timers {

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"bide.invalid/bide/clock"
@@ -321,22 +320,5 @@ func TestChunks(t *testing.T) {
 	}
 	if len(sh.free) != total || s.Stats().Pending != 0 {
 		t.Errorf("%d of %d nodes are free, %d pending", len(sh.free), total, s.Stats().Pending)
-	}
-}
-
-// TestBubbleKeepsNoNodes: what was made in a bubble stays there.
-func TestBubbleKeepsNoNodes(t *testing.T) {
-	sh := def.pick(true)
-	synctest.Test(t, func(t *testing.T) {
-		for range 100 {
-			AfterFunc(time.Hour, func() {}).Stop()
-			AfterFunc(time.Second, func() {})
-		}
-		time.Sleep(time.Hour)
-	})
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if len(sh.free) != 0 || len(sh.chunks) != 0 || sh.wheel.count != 0 {
-		t.Errorf("%d nodes, %d chunks, %d entries", len(sh.free), len(sh.chunks), sh.wheel.count)
 	}
 }

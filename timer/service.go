@@ -80,7 +80,8 @@ func newService(c clock.Clock, n int, shift uint8) *Service {
 func (s *Service) Clock() clock.Clock { return s.clock }
 
 // Schedule links e, or moves it, so that the driver looks at it at or after at, and as soon as the tick and the clock's
-// alarm allow. An instant that has passed is looked at at once, by the driver's goroutine; [clock.Forever] takes e out.
+// alarm allow. An instant that has passed is looked at at once, one within the current tick at its end, by the driver's
+// goroutine; [clock.Forever] takes e out.
 // isNext: nothing in e's shard is looked at before it, so the alarm was moved.
 func (s *Service) Schedule(e *Entry, at clock.Instant) (isNext bool) {
 	if e.owner == nil {
@@ -103,7 +104,7 @@ func (s *Service) Schedule(e *Entry, at clock.Instant) (isNext bool) {
 // driver's Due sees the owner armed.
 func (s *Service) Cover(e *Entry, due clock.Instant) {
 	step.At("timer.cover")
-	if at := e.at.Load(); at != 0 && clock.Instant(at) <= due {
+	if at := clock.Instant(e.at.Load()); at != 0 && at <= due && (at < 0) == (due < 0) { // not one of a bubble
 		return
 	}
 	s.Schedule(e, due)

@@ -118,8 +118,8 @@ func TestStopWaitFromItself(t *testing.T) {
 	}
 }
 
-// TestStopWaitDeepDown: the function is found on the stack wherever it is, in a bubble too.
-func TestStopWaitDeepDown(t *testing.T) {
+// TestStopWaitDeepDownRealTime: the function is found on the stack wherever it is, in a bubble too.
+func TestStopWaitDeepDownRealTime(t *testing.T) {
 	for _, depth := range []int{1, 50, 61, 62, 63, 64, 65, 66, 127, 128, 129, 1000} {
 		done := make(chan bool)
 		var tm *timer.Timer
@@ -228,7 +228,7 @@ func TestStopWaitRearmed(t *testing.T) {
 	})
 }
 
-// TestStopWaitPeriodic: after it nothing runs, however short the period.
+// TestStopWaitPeriodicRealTime: after it nothing runs, however short the period.
 func TestStopWaitPeriodicRealTime(t *testing.T) {
 	for range 50 {
 		var inside atomic.Int32

@@ -217,9 +217,9 @@ func TestGoexitInCallback(t *testing.T) {
 	}
 }
 
-// TestHappensBefore is for the race detector: what came before Reset is seen by the function, what the function did
+// TestHappensBeforeRealTime is for the race detector: what came before Reset is seen by the function, what the function did
 // by who waited for it.
-func TestHappensBefore(t *testing.T) {
+func TestHappensBeforeRealTime(t *testing.T) {
 	var x int
 	done := make(chan struct{})
 	tm := timer.AfterFunc(time.Hour, func() { x++; close(done) })
@@ -230,6 +230,21 @@ func TestHappensBefore(t *testing.T) {
 	if x != 2 {
 		t.Error("x is", x)
 	}
+}
+
+// TestResetAtNegativeRealTime: an instant before the process's start is the past, also on the clock whose negative
+// instants are a bubble's.
+func TestResetAtNegativeRealTime(t *testing.T) {
+	came := make(chan struct{})
+	tm := timer.AfterFunc(time.Hour, func() { came <- struct{}{} })
+	for _, at := range []clock.Instant{-1, -clock.Instant(year), -1 << 63, 0} {
+		tm.ResetAt(at)
+		<-came
+	}
+	o := newOwner()
+	o.fire = func(clock.Instant) { came <- struct{}{} }
+	o.schedule(timer.Default(), -1)
+	<-came
 }
 
 func TestPanics(t *testing.T) {
