@@ -71,7 +71,7 @@ const granted = park.User
 
 const (
 	spins = 4
-	pause = 2000 // rounds of an empty loop, some 0.6 µs
+	pause = 4000 // rounds of an empty loop, some 1.2 µs
 )
 
 // starving is how long a woken waiter may lose against others before it is handed the lock.
