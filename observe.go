@@ -192,8 +192,8 @@ func (s *Scope) adopt(k *Scope) *Canceled {
 	return nil
 }
 
-// push has a context above that is not a scope call s when it is canceled, in place of being looked at: some 300 ns
-// and four allocations, done when somebody below has to be told.
+// push has a context above that is not a scope call s when it is canceled, beside being looked at: several allocations,
+// done when somebody below has to be told.
 func (s *Scope) push() {
 	if s.state.Load()&(polls|pushed) != polls || s.state.Or(pushed)&pushed != 0 {
 		return

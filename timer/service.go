@@ -48,7 +48,7 @@ type shard struct {
 // coarse is the tick of the monotonic clock, as a shift.
 const coarse = 20
 
-// maxShards bounds what Next and Stats visit. A shard takes some 2 % of a processor at a million operations a second.
+// maxShards bounds what Next and Stats visit, and what an idle machine with many processors keeps.
 const maxShards = 16
 
 var def = newService(clock.Monotonic(), min(runtime.GOMAXPROCS(0), maxShards), coarse)
