@@ -46,7 +46,7 @@ func table() (map[int]proc, error) {
 		switch p, err := look(pid, buf[:]); {
 		case err == nil:
 			all[pid] = p
-		case err != errGone:
+		case err != errGone && !errors.Is(err, fs.ErrPermission): // who is hidden (hidepid) cannot be signaled either
 			return nil, err
 		}
 	}

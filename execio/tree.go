@@ -22,9 +22,9 @@ type Tree struct {
 }
 
 // follow takes over a command that was started.
-func follow(cmd *exec.Cmd, subreaper bool) *Tree {
+func follow(cmd *exec.Cmd, subreaper bool, foreign foreigners) *Tree {
 	t := &Tree{cmd: cmd, ended: make(chan struct{}), reaping: make(chan struct{}), result: make(chan error, 1)}
-	t.init(cmd.Process, subreaper)
+	t.init(cmd.Process, subreaper, foreign)
 	go func() {
 		if awaitEnd(cmd.Process.Pid) {
 			close(t.ended)
@@ -48,13 +48,24 @@ func (t *Tree) reap() {
 	})
 }
 
+// abandon kills and reaps what Run leaves unfinished by a panic in Kill, or by its Goexit. Otherwise it does nothing.
+func (t *Tree) abandon() {
+	if isClosed(t.reaping) {
+		return
+	}
+	_ = t.kill(nil)
+	<-t.ended
+	t.reap()
+	<-t.result
+}
+
 // Process is the command's process. It is Run that waits for it.
 func (t *Tree) Process() *os.Process { return t.cmd.Process }
 
 // Signal sends sig to every process of the tree, parents before their children, each of them once; then the signal
 // CONT, unless sig is CONT, KILL or one that stops, since a stopped process does not act on a signal. So that nobody
-// escapes meanwhile, the tree is stopped before (Linux, without Subreaper). Processes that appear while it goes on get
-// it too. That a process is gone is no error; the error says who could not be reached, and why.
+// escapes meanwhile, the tree is stopped before (Linux). A process that starts later, as the cleanup by which the command
+// answers, does not get it. That a process is gone is no error; the error says who could not be reached, and why.
 func (t *Tree) Signal(sig os.Signal) error {
 	s, ok := sig.(syscall.Signal)
 	if !ok {

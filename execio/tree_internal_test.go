@@ -73,7 +73,7 @@ func TestBeyondReach(t *testing.T) {
 		_ = cmd.Wait()
 	}()
 	var m members
-	m.init(cmd.Process, false)
+	m.init(cmd.Process, false, nil)
 	m.known[m.root] = false
 	if m.alive() {
 		t.Error("one that cannot be signaled counts as left to wait for")
@@ -91,7 +91,7 @@ func TestNoDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var m members
-	m.init(cmd.Process, false)
+	m.init(cmd.Process, false, nil)
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &old); err != nil {
 		t.Fatal(err)
@@ -122,5 +122,20 @@ func TestAwakes(t *testing.T) {
 		if awakes(sig) != want {
 			t.Errorf("%v: %v", sig, !want)
 		}
+	}
+}
+
+// The number of a group of which nobody is left may become another's.
+func TestDeadGroupIsForgotten(t *testing.T) {
+	cmd := exec.Command("true")
+	cmd.SysProcAttr = ownGroup(nil)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var m members
+	m.init(cmd.Process, false, nil)
+	_ = cmd.Wait()
+	if ps, err := m.walk(); err != nil || len(ps)+len(m.leaders)+len(m.known) > 0 {
+		t.Errorf("%v %v %v %v", ps, err, m.leaders, m.known)
 	}
 }

@@ -30,10 +30,62 @@ type members struct {
 	pinned  bool           // root is not reaped, and leads a group: the group's number is nobody else's
 	known   map[ident]bool // seen; false if it is beyond reach
 	leaders map[int]ident  // of groups and sessions
+	foreign foreigners
 }
 
-func (m *members) init(p *os.Process, subreaper bool) {
-	m.process, m.subreaper = p, subreaper
+// foreigners are children that this process had before it started the command, and what was seen to come from them.
+// The value is true for the latter: if they end as orphans, it is to us to reap them.
+type foreigners map[ident]bool
+
+// present is who is here before the command is started. Only to a subreaper that matters.
+func present(subreaper bool) (foreigners, error) {
+	if !subreaper {
+		return nil, nil
+	}
+	all, err := table()
+	if err != nil {
+		return nil, err
+	}
+	here := foreigners{}
+	for _, p := range all {
+		if p.parent == os.Getpid() {
+			here[p.ident] = false
+		}
+	}
+	here.gather(all, childrenOf(all))
+	return here, nil
+}
+
+// gather adds what has come from the foreigners, and drops who is gone. all are the processes of now.
+func (f foreigners) gather(all map[int]proc, children map[int][]proc) {
+	var add func(p proc)
+	add = func(p proc) {
+		for _, c := range children[p.pid] {
+			if _, ok := f[c.ident]; !ok {
+				f[c.ident] = true
+				add(c)
+			}
+		}
+	}
+	for id := range f {
+		if p, ok := all[id.pid]; !ok || p.ident != id {
+			delete(f, id)
+		} else {
+			add(p)
+		}
+	}
+}
+
+func childrenOf(all map[int]proc) map[int][]proc {
+	children := make(map[int][]proc, len(all))
+	for _, p := range all {
+		children[p.parent] = append(children[p.parent], p)
+	}
+	return children
+}
+
+func (m *members) init(p *os.Process, subreaper bool, foreign foreigners) {
+	m.process, m.subreaper, m.foreign = p, subreaper, foreign
 	m.root = ident{pid: p.Pid}
 	m.known, m.leaders = map[ident]bool{}, map[int]ident{}
 	// It is not reaped yet, so the pid is its own. An error (no descriptor is left) lets the later walks fail to find it:
@@ -68,7 +120,7 @@ func (m *members) add(p proc) {
 	if _, ok := m.known[p.ident]; !ok {
 		m.known[p.ident] = true
 	}
-	if p.group == p.pid || p.session == p.pid {
+	if !m.subreaper && (p.group == p.pid || p.session == p.pid) { // a subreaper finds all by their parents
 		m.leaders[p.pid] = p.ident
 	}
 }
@@ -80,17 +132,30 @@ func (m *members) walk() ([]proc, error) {
 		return nil, err
 	}
 	self := os.Getpid()
-	children := make(map[int][]proc, len(all))
+	children := childrenOf(all)
+	numbers := map[int]bool{}
 	for _, p := range all {
-		children[p.parent] = append(children[p.parent], p)
+		numbers[p.group], numbers[p.session] = true, true
 	}
 	for g, leader := range m.leaders {
-		if p, ok := all[g]; ok && p.ident != leader {
-			delete(m.leaders, g) // the number is another's now: none of the group was left
+		if p, ok := all[g]; !numbers[g] || ok && p.ident != leader {
+			delete(m.leaders, g) // the number is another's now, or may become it: none of the group was left
 		}
 	}
+	for id := range m.known {
+		if p, ok := all[id.pid]; !ok || p.ident != id {
+			delete(m.known, id)
+		}
+	}
+	m.foreign.gather(all, children)
 	var found []proc
 	seen := map[int]bool{self: true}
+	for id, orphan := range m.foreign {
+		seen[id.pid] = true
+		if p := all[id.pid]; p.dead && orphan && p.parent == self {
+			reapOrphan(p)
+		}
+	}
 	var visit func(p proc)
 	visit = func(p proc) {
 		if seen[p.pid] {
@@ -101,7 +166,7 @@ func (m *members) walk() ([]proc, error) {
 		if !p.dead {
 			found = append(found, p)
 		} else if m.subreaper && p.parent == self && p.pid != m.root.pid {
-			_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil) // it has ended, is ours, and nobody else waits for it
+			reapOrphan(p)
 		}
 		for _, c := range children[p.pid] {
 			visit(c)
@@ -133,6 +198,9 @@ func (m *members) walk() ([]proc, error) {
 	return found, nil
 }
 
+// reapOrphan reaps who has ended, and came to us as an orphan: nobody else waits for it.
+func reapOrphan(p proc) { _, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil) }
+
 // reachable drops those that could not be signaled before.
 func (m *members) reachable(ps []proc) []proc {
 	var in []proc
@@ -148,32 +216,42 @@ func (m *members) reachable(ps []proc) []proc {
 // and goes on starting others would never be through.
 const rounds = 10
 
+// signal stops the tree before a signal that may end it: then all of it is found, and told once. Who appears later is
+// not told: it may be the cleanup by which the command answers the signal.
 func (m *members) signal(sig syscall.Signal) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	var ps []proc
+	var err error
 	if awakes(sig) || sig == unix.SIGKILL {
-		m.freeze()
+		ps, err = m.freeze()
+	} else {
+		err = m.eachNew(func(news []proc) { ps = append(ps, news...) })
 	}
 	var errs []error
-	told := map[ident]bool{}
-	err := m.eachNew(func(news []proc) {
-		for _, p := range news {
-			told[p.ident] = true
-			if err := p.send(sig); err != nil {
-				errs = append(errs, err)
-			}
+	told := false // root
+	for _, p := range ps {
+		err := p.send(sig)
+		if err != nil {
+			errs = append(errs, err)
 		}
-		if awakes(sig) {
-			// Children first: the kernel sends HUP to a group that has lost its parent while it is stopped.
-			for _, p := range slices.Backward(news) {
-				_ = p.send(unix.SIGCONT)
-			}
-		}
-	})
+		told = told || err == nil && p.ident == m.root
+	}
 	if err != nil {
 		errs = append(errs, err)
-		if !told[m.root] {
-			_ = m.process.Signal(sig) // which needs no descriptor
+	}
+	if !told {
+		_ = m.process.Signal(sig) // which needs no descriptor, nor to see it in /proc
+	}
+	if awakes(sig) {
+		// Children first: the kernel sends HUP to a group that has lost its parent while it is stopped.
+		for _, p := range slices.Backward(ps) {
+			if p.send(unix.SIGCONT) != nil {
+				_ = unix.Kill(p.pid, unix.SIGCONT) // no descriptor is left, perhaps: nobody is to stay stopped by us
+			}
+		}
+		if !told {
+			_ = m.process.Signal(unix.SIGCONT)
 		}
 	}
 	return errors.Join(errs...)
@@ -199,18 +277,17 @@ func (m *members) eachNew(f func(news []proc)) error {
 	return nil
 }
 
-// freeze stops the tree, so that nobody leaves it between being born and being found: a walk takes milliseconds, and who
-// has left the group in them would be lost with the death of its parent. To a subreaper nobody is lost, and what is not
-// necessary is not done. Preconditions: mu held.
-func (m *members) freeze() {
-	if m.subreaper {
-		return
-	}
-	_ = m.eachNew(func(news []proc) {
+// freeze stops the tree and returns it, parents before their children: so nobody leaves it between being born and being
+// found. A walk takes milliseconds, and who has left the group in them would be lost with the death of its parent.
+// After an error, too, those are stopped that it returns. Preconditions: mu held.
+func (m *members) freeze() (frozen []proc, err error) {
+	err = m.eachNew(func(news []proc) {
 		for _, p := range news {
 			_ = p.send(unix.SIGSTOP) // if that is not permitted, the signal that counts will say so
 		}
+		frozen = append(frozen, news...)
 	})
+	return frozen, err
 }
 
 // awakes reports whether CONT is to follow the signal.
@@ -286,7 +363,10 @@ func (m *members) kill(tell func(pids []int)) error {
 func (m *members) killOnce(errs *[]error) (pids []int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.freeze()
+	var frozen []proc
+	if !m.subreaper { // to which nobody is lost
+		frozen, _ = m.freeze()
+	}
 	ps, err := m.walk()
 	ps = m.reachable(ps)
 	if m.pinned && (len(ps) > 0 || err != nil) {
@@ -294,6 +374,9 @@ func (m *members) killOnce(errs *[]error) (pids []int, err error) {
 	}
 	if err != nil {
 		_ = m.process.Kill() // needs no descriptor
+		for _, p := range m.reachable(frozen) {
+			_ = unix.Kill(p.pid, unix.SIGKILL) // nor does this; stopped a moment ago, it still has its pid
+		}
 	}
 	for _, p := range ps {
 		pids = append(pids, p.pid)

@@ -16,9 +16,14 @@ func ready() error {
 	return fmt.Errorf("execio: ending a tree of processes on this system: %w", errors.ErrUnsupported)
 }
 
-type members struct{}
+type (
+	members    struct{}
+	foreigners struct{}
+)
 
-func (members) init(*os.Process, bool)                        {}
+func present(bool) (foreigners, error) { return foreigners{}, nil }
+
+func (members) init(*os.Process, bool, foreigners)            {}
 func (members) forget()                                       {}
 func (members) unpin()                                        {}
 func (members) alive() bool                                   { return false }

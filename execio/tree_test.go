@@ -68,6 +68,22 @@ func endTree(t *testing.T, c *crew, script string) {
 	}
 }
 
+// What a handler starts for its cleanup is not told to end, too.
+func TestCleanUpRealTime(t *testing.T) {
+	c := newCrew(t)
+	cmd := c.sh(`trap 'sleep 0.2 && echo saved; exit 0' TERM; sh -c "echo ready; exec sleep 1000" & wait`)
+	out := newLines()
+	cmd.Stdout = out
+	b := start(t.Context(), execio.Runner{Grace: long}.Run, cmd)
+	out.want(t, "ready")
+	b.cancel(nil)
+	if err := b.wait(); !errors.Is(err, context.Canceled) {
+		t.Errorf("Run returned %v", err)
+	}
+	close(out.c)
+	out.want(t, "saved")
+}
+
 func TestHundredTrees(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: hundreds of processes, some seconds; left out by -short")
@@ -298,5 +314,24 @@ func TestCallersGroup(t *testing.T) {
 			t.Error("the caller's SysProcAttr was written to")
 		}
 		c.gone()
+	}
+}
+
+// A Kill that panics leaves no process behind.
+func TestKillPanics(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.Command("sleep", "1000")
+	r := execio.Runner{Kill: func(context.Context, *execio.Tree) error { panic("kill") }}
+	func() {
+		defer func() {
+			if v := recover(); v != "kill" {
+				t.Errorf("panic %v", v)
+			}
+		}()
+		time.AfterFunc(20*time.Millisecond, cancel)
+		_ = r.Run(ctx, cmd)
+	}()
+	if cmd.ProcessState == nil {
+		t.Error("the command was not reaped")
 	}
 }

@@ -19,7 +19,11 @@ type members struct {
 	group   bool // it leads one
 }
 
-func (m *members) init(p *os.Process, _ bool) {
+type foreigners struct{}
+
+func present(bool) (foreigners, error) { return foreigners{}, nil }
+
+func (m *members) init(p *os.Process, _ bool, _ foreigners) {
 	g, err := syscall.Getpgid(p.Pid)
 	m.process, m.group = p, err == nil && g == p.Pid
 }

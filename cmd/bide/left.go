@@ -14,10 +14,10 @@ import (
 const leftHelp = `usage: bide left
 
 Prints the seconds that are left until the deadline that was inherited, from bide run or from a
-program that uses the library: 4.997. It is 0.000 if the deadline has passed. Without a deadline
-it prints nothing.
+program that uses the library: 4.997. It is 0.001 if the deadline has passed, since 0 is no limit
+to most programs. Without a deadline it prints nothing.
 
-  timeout=$(bide left) && curl --max-time "$timeout" https://example.org
+  t=$(bide left); curl ${t:+--max-time "$t"} https://example.org
 
 exit code: 0 there is a deadline, 1 there is none, 2 the command line was not understood
 `
@@ -44,8 +44,8 @@ func leftCommand(args []string, stdout, stderr io.Writer) int {
 	return exitKept
 }
 
-// seconds is d with three digits, rounded down: nobody is to wait longer.
+// seconds is d with three digits, rounded down: nobody is to wait longer. It is never 0, which were no limit.
 func seconds(d time.Duration) string {
-	ms := max(0, d.Milliseconds())
+	ms := max(1, d.Milliseconds())
 	return strconv.FormatInt(ms/1000, 10) + "." + fmt.Sprintf("%03d", ms%1000)
 }

@@ -41,7 +41,8 @@ func runCommand(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, runHelp)
 		return exitKept
 	}
-	r := &runner{runOptions: o, stderr: stderr, signals: make(chan os.Signal, 16), watched: make(chan struct{})}
+	r := &runner{runOptions: o, stderr: stderr, signals: make(chan os.Signal, 16), watched: make(chan struct{}),
+		canceled: make(chan *execio.Tree, 1)}
 	return r.run(context.Background())
 }
 
@@ -50,7 +51,8 @@ type runner struct {
 	runOptions
 	stderr   io.Writer
 	signals  chan os.Signal
-	watched  chan struct{} // closed when nobody waits for the first signal any more
+	canceled chan *execio.Tree // gets the tree when it has been told to end
+	watched  chan struct{}     // closed when nobody waits for the first signal any more
 	scope    *bide.Scope
 	terminal *terminal      // nil: none to hand over
 	got      syscall.Signal // that signal; to be read when watched is closed
@@ -67,6 +69,10 @@ func (r *runner) run(ctx context.Context) int {
 		}
 	}
 	defer signal.Stop(r.signals)
+	// Somebody who closed our standard error is no reason to die, and to leave the tree. To ignore it would be inherited.
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	defer signal.Stop(pipe)
 	// The kernel's promise to kill the command when its parent dies means the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -96,23 +102,21 @@ func (r *runner) run(ctx context.Context) int {
 
 // runIn runs the command in the scope.
 func (r *runner) runIn(s *bide.Scope) int {
-	over := make(chan struct{})
+	over, forwarded := make(chan struct{}), make(chan struct{})
 	r.scope = s
 	go func() {
-		defer close(r.watched)
-		select {
-		case sig := <-r.signals:
-			r.got = sig.(syscall.Signal)
-			s.Cancel(fmt.Errorf("signal %v", sig))
-		case <-s.Done():
-		case <-over:
-		}
+		defer close(forwarded)
+		r.watch(over)
+		r.forward(over)
 	}()
 	r.terminal = openTerminal()
 	cmd, err := r.start(s)
-	r.terminal.close()
+	had := r.terminal.close(cmd.Process)
 	close(over)
-	<-r.watched
+	<-forwarded
+	if st := cmd.ProcessState; had && st != nil && r.scope.Cause() == nil {
+		interrupt(st)
+	}
 
 	var canceled *bide.Canceled
 	var exit *exec.ExitError
@@ -137,6 +141,34 @@ func (r *runner) runIn(s *bide.Scope) int {
 	}
 	r.say("cannot run %q: %v", r.command[0], reason(err))
 	return exitNoStart
+}
+
+// watch cancels the scope at the first signal.
+func (r *runner) watch(over <-chan struct{}) {
+	defer close(r.watched)
+	select {
+	case sig := <-r.signals:
+		r.got = sig.(syscall.Signal)
+		r.scope.Cancel(fmt.Errorf("signal %v", sig))
+	case <-r.scope.Done():
+	case <-over:
+	}
+}
+
+// forward passes on what is sent to bide after the tree was told to end: also when only the rest of it is left.
+func (r *runner) forward(over <-chan struct{}) {
+	select {
+	case t := <-r.canceled:
+		for {
+			select {
+			case sig := <-r.signals:
+				r.tell(t, sig.(syscall.Signal))
+			case <-over:
+				return
+			}
+		}
+	case <-over:
+	}
 }
 
 // start runs the command, as execvp would: what has no format that the system knows is a shell's script.
@@ -185,31 +217,28 @@ func (r *runner) tree() execio.Runner {
 	return execio.Runner{Grace: r.killAfter, Kill: r.kill, Log: slog.New(killed{r}), Subreaper: subreaping}
 }
 
-// kill passes on the signal that was sent to bide, or the one for being late, and then whatever else is sent.
-func (r *runner) kill(ctx context.Context, t *execio.Tree) error {
+// kill passes on the signal that was sent to bide, or the one for being late. What else is sent is left to forward.
+func (r *runner) kill(_ context.Context, t *execio.Tree) error {
 	<-r.watched // the scope is canceled
 	r.terminal.unfollow()
-	sig, more := r.signal, r.got
 	if r.canceledBySignal() {
-		sig, more = r.got, 0
+		r.tell(t, r.got)
+	} else {
+		r.tell(t, r.signal)
+		if r.got != 0 {
+			r.tell(t, r.got)
+		}
 	}
-	for {
-		if r.verbose {
-			r.say("sending signal %s to %q and all that came from it", signalName(sig), r.command[0])
-		}
-		if err := t.Signal(sig); err != nil {
-			r.say("%v", err) // of one process: the others have got it, and their grace
-		}
-		if more != 0 {
-			sig, more = more, 0
-			continue
-		}
-		select {
-		case s := <-r.signals:
-			sig = s.(syscall.Signal)
-		case <-ctx.Done():
-			return nil
-		}
+	r.canceled <- t
+	return nil
+}
+
+func (r *runner) tell(t *execio.Tree, sig syscall.Signal) {
+	if r.verbose {
+		r.say("sending signal %s to %q and all that came from it", signalName(sig), r.command[0])
+	}
+	if err := t.Signal(sig); err != nil {
+		r.say("%v", err) // of one process: the others have got it, and their grace
 	}
 }
 

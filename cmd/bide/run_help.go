@@ -32,13 +32,17 @@ THE DEADLINE
 
 SIGNALS
   TERM, INT, HUP and QUIT that are sent to bide go to the whole tree instead; then it has until
-  --kill-after to end, and is killed. bide exits with 128 and the number of the signal. One that
-  was ignored when bide started stays ignored. If bide itself is killed, so is COMMAND (Linux).
+  --kill-after to end, and is killed. bide exits with 128 and the number of the signal. HUP or INT
+  that was ignored when bide started stays ignored. If bide itself is killed, so is COMMAND (Linux).
+
+  Who is there gets a signal once. What COMMAND starts when it gets it, for its cleanup, does not.
 
 WHAT BELONGS TO THE TREE
   On Linux bide becomes the parent of orphans, so a process does not get away by a session of its
   own, nor by the death of its parent. On other systems the tree is the process group. Processes
-  of other users that bide may not signal are named, and left.
+  of other users that bide may not signal are named, and left. Children that bide had before it
+  started COMMAND (sh -c 'server & exec bide run ...') do not belong to it, and are left alone; but
+  an orphan of theirs that bide first sees when its parent has ended does.
 
   If COMMAND ends in time, what it leaves in the background is left alone, as by GNU timeout: a
   command that starts a daemon has done its work. A limit for that, too: bide run 10 sh -c
@@ -46,11 +50,16 @@ WHAT BELONGS TO THE TREE
 
 TERMINAL
   COMMAND has a process group of its own. If bide is in the foreground of a terminal that is its
-  standard input, the terminal is handed over to COMMAND, which can read from it, and gets
-  Ctrl-C; bide follows Ctrl-Z and fg. While both are stopped nothing watches the time: a limit
-  that has passed meanwhile takes effect when they go on. A bide that was started in the
-  background does not hand over the terminal when it is brought to the foreground (Linux; on
-  other systems it never does).
+  standard input, output and error output, the terminal is handed over to COMMAND, which can read
+  from it, and gets Ctrl-C; bide follows Ctrl-Z and fg. While both are stopped nothing watches the
+  time: a limit that has passed meanwhile takes effect when they go on. If COMMAND ends by INT or
+  QUIT while it has the terminal, bide's own process group gets that signal, so that Ctrl-C ends a
+  script, too; of INT bide then dies itself.
+
+  In a pipeline or with a redirection the terminal stays with bide's group: bide passes Ctrl-C on,
+  Ctrl-Z stops bide but not COMMAND, and a COMMAND that reads from the terminal or changes its
+  settings, by /dev/tty also, is stopped until the limit. So it is with a bide that was started in
+  the background, or went there by bg (Linux; elsewhere the terminal is never handed over).
 
 EXIT STATUS
   124   the time was over, and --preserve-status was not given
@@ -63,6 +72,7 @@ EXIT STATUS
 
 UNLIKE GNU TIMEOUT
   What leaves the process group is ended, too. There is a default for --kill-after. There is no
-  --foreground: what it is needed for works without. Durations of Go are understood. If COMMAND
-  was ended by a signal bide exits with 128+n, and does not send that signal to itself.
+  --foreground: the terminal is handed over where it says so above, and nowhere else. Durations of
+  Go are understood. If COMMAND was ended by a signal bide exits with 128+n, and does not send that
+  signal to itself, but for Ctrl-C and Ctrl-\ as above.
 `

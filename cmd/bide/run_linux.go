@@ -23,7 +23,7 @@ func becomeSubreaper() error {
 	return nil
 }
 
-// A terminal is the one that bide reads from, in the foreground. The command gets a process group of its own, and would
+// A terminal is the one that bide reads from and writes to, in the foreground. The command gets a process group of its own, and would
 // be stopped when it reads; so the terminal is handed over to it, and taken back at the end. When the command is
 // stopped from the keyboard bide stops as well, since it is bide whom the shell waits for.
 type terminal struct {
@@ -36,11 +36,14 @@ type terminal struct {
 // stdin is the descriptor that is looked at.
 const stdin = 0
 
-// openTerminal returns nil if there is none, or bide is in the background.
+// openTerminal returns nil if there is none, or bide is in the background, or its output goes elsewhere: then there may
+// be a pager beside it, in its process group, which needs the terminal itself.
 func openTerminal() *terminal {
 	t := &terminal{own: unix.Getpgrp(), quit: make(chan struct{}), quitted: make(chan struct{})}
-	if t.foreground() != t.own {
-		return nil
+	for fd := range 3 { // a session has one terminal: the others tell no group
+		if g, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || g != t.own {
+			return nil
+		}
 	}
 	events := make(chan os.Signal, 1)
 	signal.Notify(events, unix.SIGCHLD)
@@ -59,12 +62,37 @@ func openTerminal() *terminal {
 	return t
 }
 
-// close takes the terminal back.
-func (t *terminal) close() {
-	if t != nil {
-		t.unfollow()
+// close takes the terminal back from p, if p has it, or nobody. Else it is the user's shell that has taken it. It
+// reports whether p had it.
+func (t *terminal) close(p *os.Process) bool {
+	if t == nil {
+		return false
+	}
+	t.unfollow()
+	g := t.foreground()
+	had := p != nil && g == p.Pid
+	if had || g > 0 && unix.Kill(-g, 0) == unix.ESRCH {
 		t.give(t.own)
 	}
+	return had
+}
+
+// interrupt does what the terminal would have done without the handing over, if the command was ended by Ctrl-C or
+// Ctrl-\: it tells bide's own group, so that a script is ended, too. A shell goes on unless bide dies of it.
+func interrupt(st *os.ProcessState) {
+	ws := st.Sys().(syscall.WaitStatus)
+	switch sig := ws.Signal(); {
+	case !ws.Signaled():
+		return
+	case sig == unix.SIGINT:
+		signal.Reset(unix.SIGINT)
+		_ = unix.Kill(0, unix.SIGINT)
+	case sig == unix.SIGQUIT: // bide catches it, and exits: of this signal Go dies with a dump
+		_ = unix.Kill(0, unix.SIGQUIT)
+	default:
+		return
+	}
+	<-time.After(resume) // another thread may get it; and where it is ignored, bide exits as ever
 }
 
 // unfollow ends it that a stop of the command stops bide.

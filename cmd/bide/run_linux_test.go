@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -134,6 +135,58 @@ func TestRunSignalAtStartRealTime(t *testing.T) {
 	}
 }
 
+// What a handler starts for its cleanup is not told to end, too.
+func TestRunLetsCleanUpRealTime(t *testing.T) {
+	c := newCrew()
+	cmd, out := begin(t, c, "run", "1000", "sh", "-c", `trap 'sleep 0.2 && echo saved; exit 0' TERM; sh -c "echo ready; exec sleep 1000" & wait`)
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	if rest, exit := end(t, c, cmd, out); rest != "saved\n" || exit != 143 {
+		t.Errorf("%q, exit code %d", rest, exit)
+	}
+}
+
+// Children that bide had before are not the command's, nor is what comes from them.
+func TestRunLeavesForeignersRealTime(t *testing.T) {
+	c := newCrew()
+	tr := traceOf(t, c, exec.Command("sh", "-c", `sh -c 'sleep 1000 & wait' & exec "$BIDE" run -k 0.2 0.3 sh -c 'trap "" TERM; sleep 1000; sleep 1000'`))
+	if tr.code != 137 || tr.survivors != 2 || tr.stderr != "" {
+		t.Errorf("%+v", tr)
+	}
+}
+
+// Signals are passed on to what is left, when the command itself has ended.
+func TestRunPassesSignalsToTheRest(t *testing.T) {
+	c := newCrew()
+	cmd, out := begin(t, c, "run", "-k", "0", "1000", "sh", "-c", `(trap '' TERM; echo ready; exec sleep 1000) & wait`)
+	defer guard(t, c)()
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	for n := len(c.left()); n > 2; n = len(c.left()) { // bide and sleep
+	}
+	_ = cmd.Process.Signal(syscall.SIGHUP)
+	if _, exit := end(t, c, cmd, out); exit != 143 {
+		t.Errorf("exit code %d", exit)
+	}
+}
+
+// That nobody reads what bide says does not keep it from ending the tree.
+func TestRunStderrIsClosedRealTime(t *testing.T) {
+	c := newCrew()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	cmd := bideCmd("run", "-v", "0.3", "sh", "-c", `setsid sleep 1000 & wait`)
+	cmd.Env, cmd.Stderr = c.env(t), w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, exit := end(t, c, cmd, strings.NewReader("")); exit != exitTimedOut {
+		t.Errorf("exit code %d", exit)
+	}
+}
+
 // If bide is killed, the kernel kills the command.
 func TestRunIsKilled(t *testing.T) {
 	c := newCrew()
@@ -199,7 +252,7 @@ func TestRunDeadline(t *testing.T) {
 		{"-", "run 5 $BIDE run 0 $BIDE left", 0, "4.", ""},
 		{"-", "run 0 $BIDE left", 1, "", ""},
 		{"-", "run 0.2 $BIDE run 60 sleep 1000", exitTimedOut, "", ""},
-		{"v1;wall=2001-01-01T00:00:00Z", "left", 0, "0.000\n", ""},
+		{"v1;wall=2001-01-01T00:00:00Z", "left", 0, "0.001\n", ""},
 		{"v1;wall=2001-01-01T00:00:00Z", "run 60 echo started", exitTimedOut, "", ""},
 		{"v1;wall=9999-01-01T00:00:00Z", "run 5 $BIDE left", 0, "4.", ""},
 		{"soon", "left", 1, "", `bide left: warning: the inherited deadline is ignored: "soon" does not begin with v1`},
@@ -232,8 +285,8 @@ func TestRunVerbose(t *testing.T) {
 	}
 }
 
-// terminal opens a pseudo terminal, and starts bide as the leader of its session.
-func onTerminal(t *testing.T, c crew, args ...string) (cmd *exec.Cmd, master *os.File) {
+// onTerminal opens a pseudo terminal, and starts cmd as the leader of its session.
+func onTerminal(t *testing.T, c crew, cmd *exec.Cmd) (master *os.File) {
 	t.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -252,14 +305,32 @@ func onTerminal(t *testing.T, c crew, args ...string) (cmd *exec.Cmd, master *os
 		t.Skipf("SKIPPED: no pseudo terminal: %v", err)
 	}
 	defer tty.Close()
-	cmd = bideCmd(args...)
-	cmd.Env = c.env(t)
+	cmd.Env = append(c.env(t), "PS1=PROMPT> ", "TERM=xterm")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return cmd, master
+	return master
+}
+
+// talk waits for the first of each step, and types the second. It returns what it has seen.
+func talk(t *testing.T, master *os.File, steps [][2]string) string {
+	t.Helper()
+	var seen bytes.Buffer
+	buf := make([]byte, 100)
+	for _, step := range steps {
+		for !strings.Contains(seen.String(), step[0]) {
+			n, err := master.Read(buf)
+			if err != nil {
+				t.Errorf("%v, waiting for %q, seen %q", err, step[0], &seen)
+				return seen.String()
+			}
+			seen.Write(buf[:n])
+		}
+		fmt.Fprint(master, step[1])
+	}
+	return seen.String()
 }
 
 // The command reads from the terminal and gets its keys, stops by Ctrl-Z and is continued, since nobody else would.
@@ -275,25 +346,60 @@ func TestRunTerminal(t *testing.T) {
 		{`echo ready; read x; echo "got <$x>"; exit 7`, [][2]string{{"ready", "\x1a"}, {"^Z", "line\n"}, {"got <line>", ""}}, 7},
 	} {
 		c := newCrew()
-		cmd, master := onTerminal(t, c, "run", "1000", "sh", "-c", test.script)
+		cmd := bideCmd("run", "1000", "sh", "-c", test.script)
+		master := onTerminal(t, c, cmd)
 		release := guard(t, c)
-		var seen bytes.Buffer
-		buf := make([]byte, 100)
-		for _, step := range test.steps {
-			for !strings.Contains(seen.String(), step[0]) {
-				n, err := master.Read(buf)
-				if err != nil {
-					t.Errorf("%s: %v, seen %q", test.script, err, &seen)
-					break
-				}
-				seen.Write(buf[:n])
-			}
-			fmt.Fprint(master, step[1])
-		}
+		seen := talk(t, master, test.steps)
 		if _, exit := end(t, c, cmd, strings.NewReader("")); exit != test.code {
-			t.Errorf("%s: exit code %d, want %d; seen %q", test.script, exit, test.code, &seen)
+			t.Errorf("%s: exit code %d, want %d; seen %q", test.script, exit, test.code, seen)
 		}
 		release()
 		master.Close()
+	}
+}
+
+// A shell with job control keeps its terminal, and a script ends by Ctrl-C.
+func TestRunUnderShell(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("SKIPPED: no command bash, whose job control this is about")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	interactive := []string{bash, "--norc", "--noprofile", "-i"}
+	for name, test := range map[string]struct {
+		args  []string
+		steps [][2]string
+		code  int
+	}{
+		"bg": {interactive, [][2]string{
+			{"PROMPT", `"$BIDE" run 1000 sh -c 'echo re""ady; until test -e ` + file + `.bg; do sleep 0.01; done'` + "\n"},
+			{"ready", "\x1a"},
+			{"Stopped", "bg; echo back-$((1+1))\n"},
+			{"back-2", "touch " + file + ".bg; wait; echo still-$((1+1))\n"},
+			{"still-2", "exit 5\n"},
+		}, 5},
+		"pager": {interactive, [][2]string{
+			{"PROMPT", `"$BIDE" run 1000 sh -c 'until test -e ` + file + `.pager; do sleep 0.01; done' | ` +
+				`sh -c 'stty -echo </dev/tty; touch ` + file + `.pager; cat; stty echo </dev/tty; echo pager-$((1+1))'` + "\n"},
+			{"pager-2", "exit 6\n"},
+		}, 6},
+		"Ctrl-C": {[]string{bash, "-c", `for i in 1 2; do "$BIDE" run 1000 sh -c "echo round $i; exec sleep 1000"; done; echo never`}, [][2]string{
+			{"round 1", "\x03"},
+		}, 130},
+		"Ctrl-\\": {[]string{bash, "-c", `trap 'exit 9' QUIT; "$BIDE" run 1000 sh -c "echo round 1; exec sleep 1000"; "$BIDE" run 1000 sleep 1000`}, [][2]string{
+			{"round 1", "\x1c"},
+		}, 9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCrew()
+			cmd := exec.Command(test.args[0], test.args[1:]...)
+			master := onTerminal(t, c, cmd)
+			defer master.Close()
+			defer guard(t, c)()
+			seen := talk(t, master, test.steps)
+			if _, exit := end(t, c, cmd, strings.NewReader("")); exit != test.code {
+				t.Errorf("exit code %d, want %d; seen %q", exit, test.code, seen)
+			}
+		})
 	}
 }

@@ -127,7 +127,7 @@ next:
 
 func unknownOption(name string) error {
 	if name == "-f" || name != "--" && strings.HasPrefix("--foreground", name) {
-		return fmt.Errorf("there is no option %s: leave it out, the terminal is handed over where there is one", name)
+		return fmt.Errorf("there is no option %s: leave it out, a terminal that is input, output and error output is handed over", name)
 	}
 	return fmt.Errorf("%s is not an option: write -s, -k, -p or -v, or bide run --help", name)
 }
@@ -135,8 +135,14 @@ func unknownOption(name string) error {
 // parseDuration reads what GNU timeout reads, a number of seconds, or of another unit, and what Go reads. 0 is forever.
 func parseDuration(s string) (time.Duration, error) {
 	bad := fmt.Errorf("%q is not a duration: write 10, 1.5m or 1m30s", s)
-	if d, err := time.ParseDuration(s); err == nil && d > 0 && s[len(s)-1] != 'd' {
-		return d, nil
+	if d, err := time.ParseDuration(s); err == nil && s[0] != '-' {
+		switch {
+		case d > 0:
+			return d, nil
+		case strings.ContainsAny(s, "123456789"):
+			return 1, nil // and not 0, which is for ever
+		}
+		return forever, nil
 	}
 	number, unit := s, 1.0
 	n, err := parseNumber(number)

@@ -13,7 +13,7 @@ func TestParseDuration(t *testing.T) {
 		"0s": forever, "0d": forever, "1h": time.Hour, ".5": time.Second / 2, "5.": 5 * time.Second, "+3": 3 * time.Second,
 		" 3": 3 * time.Second, "1e3": 1000 * time.Second, "0x10": 16 * time.Second, "0x1d": 29 * time.Second,
 		"0x1p4": 16 * time.Second, "inf": forever, "Infinity": forever, "1e400": forever, "1e-12": 1, "1e-9999": 1,
-		"0e5": forever, "0x0": forever, "1ns": 1, "100ms": 100 * time.Millisecond, "0.0000000011": 2,
+		"0e5": forever, "0ms": forever, "0m0s": forever, "0.0000001ms": 1, "0x0": forever, "1ns": 1, "100ms": 100 * time.Millisecond, "0.0000000011": 2,
 		"9223372036": 9223372036 * time.Second, "9223372037": forever, "1000000000000000d": forever,
 	} {
 		if got, err := parseDuration(s); err != nil || got != want {
@@ -41,7 +41,7 @@ func TestParseRun(t *testing.T) {
 		{"-vx 5 true", "-x is not an option"},
 		{"--nosuch 5 true", "--nosuch is not an option"},
 		{"--verbose=1 5 true", "--verbose takes no value: write it without ="},
-		{"--foreground 5 true", "there is no option --foreground: leave it out, the terminal is handed over where there is one"},
+		{"--foreground 5 true", "there is no option --foreground: leave it out, a terminal that is input, output and error output is handed over"},
 		{"-f 5 true", "there is no option -f"},
 	} {
 		var stdout, stderr bytes.Buffer
@@ -67,7 +67,7 @@ func TestParseRun(t *testing.T) {
 
 func TestSeconds(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		4997999 * time.Microsecond: "4.997", 0: "0.000", -1: "0.000", -time.Hour: "0.000", time.Hour: "3600.000", 1e6: "0.001", 999999: "0.000",
+		4997999 * time.Microsecond: "4.997", 0: "0.001", -1: "0.001", -time.Hour: "0.001", time.Hour: "3600.000", 1e6: "0.001", 999999: "0.001",
 	} {
 		if got := seconds(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)

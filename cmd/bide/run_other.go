@@ -2,7 +2,10 @@
 
 package main
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // Nobody but Linux knows subreapers, and a signal for the death of a parent: the tree is the process group.
 const subreaping = false
@@ -13,6 +16,7 @@ func becomeSubreaper() error { return nil }
 type terminal struct{}
 
 func openTerminal() *terminal                      { return nil }
-func (*terminal) close()                           {}
+func (*terminal) close(*os.Process) bool           { return false }
 func (*terminal) unfollow()                        {}
 func (*terminal) attributes() *syscall.SysProcAttr { return nil }
+func interrupt(*os.ProcessState)                   {}
