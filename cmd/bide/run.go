@@ -132,6 +132,9 @@ func (r *runner) runIn(s *bide.Scope) int {
 		return r.canceledCode(cmd)
 	case err == nil, errors.As(err, &exit):
 		return code(cmd.ProcessState)
+	case cmd.ProcessState != nil: // it ran, but not all that came from it could be ended
+		r.say("%v", err)
+		return code(cmd.ProcessState)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
 		r.say("cannot run %q: not found", r.command[0])
 		return exitNotFound
