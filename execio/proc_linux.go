@@ -23,6 +23,7 @@ type proc struct {
 	ident
 	parent, group, session int
 	dead                   bool // a zombie, all threads of which have ended
+	still                  bool // stopped, or a zombie: it starts nobody
 }
 
 // table reads all processes.
@@ -96,10 +97,13 @@ func parseStat(pid int, stat []byte) (proc, error) {
 		errs = append(errs, err)
 		return n
 	}
-	p := proc{ident{pid: pid}, number(parent), number(group), number(session), false}
+	p := proc{ident: ident{pid: pid}, parent: number(parent), group: number(group), session: number(session)}
 	switch f[state][0] {
+	case 'T', 't':
+		p.still = true
 	case 'Z', 'X', 'x':
 		p.dead = number(threads) <= 1 // of a process whose first thread has ended the others may go on
+		p.still = p.dead
 	}
 	t, err := strconv.ParseUint(string(f[start]), 10, 64)
 	p.start = t

@@ -19,11 +19,11 @@ func TestParseStat(t *testing.T) {
 		want proc
 		ok   bool
 	}{
-		{"77 (sh) S" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, false}, true},
-		{"77 (a b) c) R 9 9) S" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, false}, true},
-		{"77 () T" + fmt.Sprintf(rest, 8) + "\n", proc{ident{77, 123456789012}, 2, 3, 4, false}, true},
-		{"77 (sh) Z" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, true}, true},
-		{"77 (sh) Z" + fmt.Sprintf(rest, 2), proc{ident{77, 123456789012}, 2, 3, 4, false}, true}, // a thread goes on
+		{"77 (sh) S" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, false, false}, true},
+		{"77 (a b) c) R 9 9) S" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, false, false}, true},
+		{"77 () T" + fmt.Sprintf(rest, 8) + "\n", proc{ident{77, 123456789012}, 2, 3, 4, false, true}, true},
+		{"77 (sh) Z" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, true, true}, true},
+		{"77 (sh) Z" + fmt.Sprintf(rest, 2), proc{ident{77, 123456789012}, 2, 3, 4, false, false}, true}, // a thread goes on
 		{"", proc{}, false},
 		{"77", proc{}, false},
 		{"77 (sh) S 2 3 4", proc{}, false},

@@ -279,16 +279,34 @@ func (m *members) eachNew(f func(news []proc)) error {
 
 // freeze stops the tree and returns it, parents before their children: so nobody leaves it between being born and being
 // found. A walk takes milliseconds, and who has left the group in them would be lost with the death of its parent.
-// After an error, too, those are stopped that it returns. Preconditions: mu held.
+// It is over when nobody is new and everybody has really stopped: until then a process may be in the middle of a fork.
+// (One whose vfork has been stopped half way does not stop; that is waited for only so long.) After an error, too, those
+// are stopped that it returns. Preconditions: mu held.
 func (m *members) freeze() (frozen []proc, err error) {
-	err = m.eachNew(func(news []proc) {
-		for _, p := range news {
-			_ = p.send(unix.SIGSTOP) // if that is not permitted, the signal that counts will say so
+	stopping := map[ident]bool{} // false: may not be signaled
+	for end := time.Now().Add(freezing); ; time.Sleep(freezing / 200) {
+		ps, err := m.walk()
+		if err != nil {
+			return frozen, err
 		}
-		frozen = append(frozen, news...)
-	})
-	return frozen, err
+		settled := true
+		for _, p := range ps {
+			permitted, known := stopping[p.ident]
+			if !known {
+				// If it is not permitted, the signal that counts will say so.
+				stopping[p.ident] = p.send(unix.SIGSTOP) == nil
+				frozen = append(frozen, p)
+			}
+			settled = settled && known && (p.still || !permitted)
+		}
+		if settled || time.Now().After(end) {
+			return frozen, nil
+		}
+	}
 }
+
+// freezing bounds the time that stopping a tree takes.
+const freezing = 100 * time.Millisecond
 
 // awakes reports whether CONT is to follow the signal.
 func awakes(sig syscall.Signal) bool {

@@ -94,7 +94,8 @@ type trace struct {
 }
 
 // traceOf runs a command of the crew to its end, and ends who is left. Its output goes to files: nobody can hold it.
-func traceOf(t *testing.T, c crew, cmd *exec.Cmd) trace {
+// Who was killed with the command may need the patience to be gone.
+func traceOf(t *testing.T, c crew, cmd *exec.Cmd, patience time.Duration) trace {
 	t.Helper()
 	dir := t.TempDir()
 	var files [2]*os.File
@@ -117,6 +118,9 @@ func traceOf(t *testing.T, c crew, cmd *exec.Cmd) trace {
 		t.Fatalf("%v was not run", cmd.Args)
 	}
 	tr := trace{code: code(cmd.ProcessState), survivors: len(c.left())}
+	for end := time.Now().Add(patience); tr.survivors > 0 && time.Now().Before(end); tr.survivors = len(c.left()) {
+		<-time.After(10 * time.Millisecond)
+	}
 	c.dismiss()
 	for i, s := range []*string{&tr.stdout, &tr.stderr} {
 		b, err := os.ReadFile(files[i].Name())

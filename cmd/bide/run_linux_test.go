@@ -112,7 +112,7 @@ func TestRunPassesSignalsOn(t *testing.T) {
 // What was ignored when bide started stays so: nohup.
 func TestRunKeepsIgnoredRealTime(t *testing.T) {
 	c := newCrew()
-	tr := traceOf(t, c, exec.Command("sh", "-c", `trap '' HUP; exec "$BIDE" run 0.3 sh -c 'kill -HUP $$ $PPID; echo lives; exec sleep 1000'`))
+	tr := traceOf(t, c, exec.Command("sh", "-c", `trap '' HUP; exec "$BIDE" run 0.3 sh -c 'kill -HUP $$ $PPID; echo lives; exec sleep 1000'`), 0)
 	if tr.code != exitTimedOut || tr.stdout != "lives\n" || tr.survivors > 0 {
 		t.Errorf("%+v", tr)
 	}
@@ -148,7 +148,7 @@ func TestRunLetsCleanUpRealTime(t *testing.T) {
 // Children that bide had before are not the command's, nor is what comes from them.
 func TestRunLeavesForeignersRealTime(t *testing.T) {
 	c := newCrew()
-	tr := traceOf(t, c, exec.Command("sh", "-c", `sh -c 'sleep 1000 & wait' & exec "$BIDE" run -k 0.2 0.3 sh -c 'trap "" TERM; sleep 1000; sleep 1000'`))
+	tr := traceOf(t, c, exec.Command("sh", "-c", `sh -c 'sleep 1000 & wait' & exec "$BIDE" run -k 0.2 0.3 sh -c 'trap "" TERM; sleep 1000; sleep 1000'`), 0)
 	if tr.code != 137 || tr.survivors != 2 || tr.stderr != "" {
 		t.Errorf("%+v", tr)
 	}
@@ -216,7 +216,7 @@ func TestRunHundredRealTime(t *testing.T) {
 			if strings.HasPrefix(script, "trap") {
 				want = 137
 			}
-			tr := traceOf(t, c, bideCmd("run", "-k", "0.2", "0.5", "sh", "-c", script))
+			tr := traceOf(t, c, bideCmd("run", "-k", "0.2", "0.5", "sh", "-c", script), 0)
 			if tr.code != want && tr.code != exitTimedOut || tr.survivors > 0 {
 				t.Errorf("%s: %+v", script, tr)
 			}
@@ -266,7 +266,7 @@ func TestRunDeadline(t *testing.T) {
 		if test.deadline == "-" {
 			os.Unsetenv(wire.EnvDeadline)
 		}
-		tr := traceOf(t, newCrew(), bideCmd(strings.Fields(strings.ReplaceAll(test.args, "$BIDE", self))...))
+		tr := traceOf(t, newCrew(), bideCmd(strings.Fields(strings.ReplaceAll(test.args, "$BIDE", self))...), 0)
 		if tr.code != test.code || tr.survivors > 0 ||
 			!strings.HasPrefix(tr.stdout, test.stdout) || test.stdout == "" && tr.stdout != "" ||
 			!strings.HasPrefix(tr.stderr, test.stderr) || test.stderr == "" && tr.stderr != "" {
@@ -279,7 +279,7 @@ func TestRunDeadline(t *testing.T) {
 }
 
 func TestRunVerbose(t *testing.T) {
-	tr := traceOf(t, newCrew(), bideCmd("run", "-v", "-k", "0.2", "0.5", "sh", "-c", `trap '' TERM; sleep 1000; sleep 1000`))
+	tr := traceOf(t, newCrew(), bideCmd("run", "-v", "-k", "0.2", "0.5", "sh", "-c", `trap '' TERM; sleep 1000; sleep 1000`), 0)
 	if tr.code != 137 || !strings.HasPrefix(tr.stderr, "bide run: sending signal TERM to \"sh\" and all that came from it\nbide run: sent signal KILL to what was left: processes [") {
 		t.Errorf("%+v", tr)
 	}

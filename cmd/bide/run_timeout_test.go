@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // likeTimeout are command lines, without the program's name: options and duration, then a script for sh unless bare.
@@ -36,21 +37,21 @@ var likeTimeout = []struct {
 	{args: "0.1", script: `sleep 1000`},
 	{args: "0.1", script: `echo out; sleep 1000; echo never`},
 	{args: "0.1", script: `sleep 1000 & sleep 1000 & wait`},
-	{args: "0.1", script: `trap 'echo term; exit 7' TERM; sleep 1000`},
-	{args: "--preserve-status 0.1", script: `trap 'exit 7' TERM; sleep 1000`},
+	{args: "0.4", script: `trap 'echo term; exit 7' TERM; sleep 1000`},
+	{args: "--preserve-status 0.4", script: `trap 'exit 7' TERM; sleep 1000`},
 	{args: "--preserve-status 0.1", script: `exec sleep 1000`},
-	{args: "--preserve-status -s INT 0.1", script: `trap 'echo int; exit 8' INT; sleep 1000`},
-	{args: "-s INT 0.1", script: `trap 'echo int; exit 8' INT; sleep 1000`},
-	{args: "-s USR1 0.1", script: `trap 'echo usr1; exit 0' USR1; sleep 1000`},
+	{args: "--preserve-status -s INT 0.4", script: `trap 'echo int; exit 8' INT; sleep 1000`},
+	{args: "-s INT 0.4", script: `trap 'echo int; exit 8' INT; sleep 1000`},
+	{args: "-s USR1 0.4", script: `trap 'echo usr1; exit 0' USR1; sleep 1000`},
 	{args: "-s HUP 0.1", script: `exec sleep 1000`},
 	{args: "-s KILL 0.1", script: `exec sleep 1000`},
 	{args: "-s 9 0.1", script: `sleep 1000; exit 1`},
 	{args: "--preserve-status -s KILL 0.1", script: `exec sleep 1000`},
-	{args: "-k 0.1 0.1", script: `trap '' TERM; sleep 1000; sleep 1000`},
+	{args: "-k 0.1 0.4", script: `trap '' TERM; sleep 1000; sleep 1000`},
 	{args: "-k 10 0.1", script: `exec sleep 1000`},
-	{args: "-k 0.1 -s INT 0.1", script: `trap '' INT; sleep 1000; sleep 1000`},
-	{args: "--preserve-status -k 0.1 0.1", script: `trap '' TERM; sleep 1000; sleep 1000`},
-	{args: "-k 0 0.1", script: `trap 'exit 0' TERM; sleep 1000`},
+	{args: "-k 0.1 -s INT 0.4", script: `trap '' INT; sleep 1000; sleep 1000`},
+	{args: "--preserve-status -k 0.1 0.4", script: `trap '' TERM; sleep 1000; sleep 1000`},
+	{args: "-k 0 0.4", script: `trap 'exit 0' TERM; sleep 1000`},
 	{args: "0.1", script: `kill -STOP $$; exit 3`},
 
 	// Durations.
@@ -116,10 +117,10 @@ var likeTimeout = []struct {
 		differs: "what has left the process group is ended too", ours: trace{code: 124}},
 	{args: "0.2", script: `(setsid sleep 1000 &); sleep 1000`,
 		differs: "so are orphans", ours: trace{code: 124}},
-	{args: "-k 0.1 0.1", script: `trap '' TERM; setsid sleep 1000 & sleep 1000; sleep 1000`,
+	{args: "-k 0.1 0.4", script: `trap '' TERM; setsid sleep 1000 & sleep 1000; sleep 1000`,
 		differs: "and killed, if they do not end", ours: trace{code: 137}},
-	{args: "0.1", script: `trap "exit 0" TERM; sleep 1000 & wait`},
-	{args: "-k 0.1 -s INT 0.1", script: `trap 'exit 8' INT; sleep 1000 & wait`,
+	{args: "0.4", script: `trap "exit 0" TERM; sleep 1000 & wait`},
+	{args: "-k 0.1 -s INT 0.4", script: `trap 'exit 8' INT; sleep 1000 & wait`,
 		differs: "a shell's background ignores INT; the command has ended, and what is left of its tree is killed", ours: trace{code: 124}},
 	{args: "--foreground 10", script: `exit 3`,
 		differs: "there is no --foreground: the terminal is handed over", ours: trace{code: 125}},
@@ -171,9 +172,9 @@ func TestRunLikeTimeoutRealTime(t *testing.T) {
 				args = append(args, "sh", "-c", row.script)
 			}
 			c := newCrew()
-			ours := traceOf(t, c, bideCmd(append([]string{"run"}, args...)...))
+			ours := traceOf(t, c, bideCmd(append([]string{"run"}, args...)...), 0)
 			c = newCrew()
-			theirs := traceOf(t, c, exec.Command(theirs, args...))
+			theirs := traceOf(t, c, exec.Command(theirs, args...), 200*time.Millisecond)
 			if row.differs != "" {
 				if (ours.stderr != "") != (ours.code == exitFailed) {
 					t.Errorf("message %q", ours.stderr)
