@@ -14,8 +14,8 @@
 // On Linux it is read from /proc, again and again until a reading finds nobody new: the process, all descendants, and
 // whoever is in a process group or session that one of them leads. So what a command has put into a session of its own
 // is found, as long as its parent lives; and while it is searched for the tree is stopped (STOP, then CONT), so that its
-// parent does. A signal goes to a process that was identified by its start time, through a
-// descriptor of it: never to another one that got the same pid.
+// parent does, until everybody in it has stopped: for 100 ms at the most. A signal goes to a process that was identified
+// by its start time, through a descriptor of it: never to another one that got the same pid.
 //
 // Out of reach is a process that has left the group or session and whose parent ended before the cancellation (a
 // daemon), since the system then says nothing of where it came from. It is found if this process is a child subreaper,

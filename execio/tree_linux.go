@@ -212,8 +212,8 @@ func (m *members) reachable(ps []proc) []proc {
 	return in
 }
 
-// rounds bounds the search for processes that appear while others are being signaled: a command that ignores the signal
-// and goes on starting others would never be through.
+// rounds bounds a search for processes that are not stopped for it, since a command that goes on starting others would
+// never be through; and how often one is tried that fails.
 const rounds = 10
 
 // signal stops the tree before a signal that may end it: then all of it is found, and told once. Who appears later is

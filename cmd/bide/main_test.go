@@ -73,7 +73,7 @@ func TestEither(t *testing.T) {
 // The command as its users have it: built, with a pipe for its output.
 func TestBinaryTourInRealTime(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the command and runs the tour, some seconds; left out by -short")
+		t.Skip("SKIPPED: builds the command and runs the tour, some seconds; left out by -short")
 	}
 	binary := filepath.Join(t.TempDir(), "bide")
 	if runtime.GOOS == "windows" {
