@@ -23,8 +23,8 @@ func TestBubbleKeepsNoNodes(t *testing.T) {
 	})
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if len(sh.free) != 0 || len(sh.chunks) != 0 || sh.wheel.count != 0 {
-		t.Errorf("%d nodes, %d chunks, %d entries", len(sh.free), len(sh.chunks), sh.wheel.count)
+	if len(sh.free) != 0 || len(sh.chunks) != 0 || sh.len() != 0 {
+		t.Errorf("%d nodes, %d chunks, %d entries", len(sh.free), len(sh.chunks), sh.len())
 	}
 }
 
@@ -42,7 +42,7 @@ func TestBubbleEntryOutside(t *testing.T) {
 		o.Init(o)
 		synctest.Test(t, func(*testing.T) { def.Schedule(&o.Entry, clock.After(time.Hour)) })
 		use(o)
-		t.Logf("not refused; linked for %d, a negative instant, which is the bubble's", o.at.Load())
+		t.Logf("not refused; linked for %d, a negative instant, which is the bubble's", o.n.At())
 		return
 	}
 	for name := range uses {

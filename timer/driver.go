@@ -19,13 +19,15 @@ func (sh *shard) drive(now clock.Instant) (fired int, more bool) {
 	step.At("timer.drive")
 	sh.mu.Lock()
 	sh.stats.Wakes++
-	// Another driver may have read the clock later, and locked earlier. Base is never ahead of the clock, and looks
-	// are made as of base: with an older reading Fire would take a due timer for one that was moved.
-	now = max(now, sh.wheel.instant(sh.wheel.base))
+	if sh.wheel != nil {
+		// Another driver may have read the clock later, and locked earlier. Base is never ahead of the clock, and
+		// looks are made as of base: with an older reading Fire would take a due timer for one that was moved.
+		now = max(now, sh.wheel.Base())
+	}
 	n := sh.collect(&due, now)
 	sh.target = clock.Forever
-	if t, ok := sh.wheel.next(); ok {
-		sh.target = sh.wheel.instant(t)
+	if look, ok := sh.next(); ok {
+		sh.target = look
 		sh.alarm.Set(sh.target)
 		more = sh.target <= now
 	}
@@ -38,26 +40,24 @@ func (sh *shard) drive(now clock.Instant) (fired int, more bool) {
 //
 // Preconditions: mu held.
 func (sh *shard) collect(due *[batch]Owner, now clock.Instant) (n int) {
-	w := &sh.wheel
 	for i := 0; n < len(due) && i < looks; i++ {
-		e, tick := w.pop(int64(now) >> w.shift)
+		e, look := sh.pop(now)
 		if e == nil {
 			break
 		}
-		// pop has stored at = 0, before Due reads whether the owner is armed: see Cover.
+		// pop has stored At = 0, before Due reads whether the owner is armed: see Cover.
 		step.At("timer.due")
-		look := w.instant(tick)
-		again, fired := e.owner.Due(look)
+		again, fired := e.Owner.Due(look)
 		switch {
 		case fired:
-			due[n] = e.owner
+			due[n] = e.Owner
 			n++
 			sh.stats.Fired++
 			sh.stats.Worst = max(sh.stats.Worst, now.Sub(look))
 		case again == clock.Forever:
 			sh.stats.Dropped++
 		default:
-			w.link(e, again)
+			sh.link(e, again)
 			sh.stats.Moved++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"weak"
 
 	"bide.invalid/bide/clock"
 )
@@ -136,9 +137,9 @@ func TestOlderReading(t *testing.T) {
 		{"open slot", batch + 1, 105}, // left by a full batch
 		{"open slots", 3*batch - 1, 105},
 	} {
-		h := new(hand)
-		s := For(h)
-		sh, fired := &s.shards[0], 0
+		s, sh, h, _ := byHand()
+		services.Store(keyOf(h), weak.Make(s)) // what AfterFunc asks For
+		fired := 0
 		if c.due < 100 {
 			sh.drive(100) // base is 100
 			h.set(100)

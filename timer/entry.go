@@ -1,9 +1,8 @@
 package timer
 
 import (
-	"sync/atomic"
-
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/timer/queue"
 )
 
 // An Owner embeds an [Entry] and decides what is due: the entry itself knows no deadline, so an owner moves its
@@ -32,24 +31,10 @@ type Owner interface {
 type Entry struct {
 	_ noCopy
 
-	// under the lock of the entry's shard
-	prev, next *Entry
-	slot       uint16
-
-	// shard is one more than the number of the shard that the entry is, or was last, linked in. Owner only.
-	shard uint16
-
-	// at is the earliest deadline that the coming look is in time for; 0: not linked. Stored under the shard's
-	// lock, read anywhere: a deadline at or after it needs no call of the service (Cover).
-	at atomic.Int64
-
-	owner Owner
+	// Tag is one more than the number of the shard that the entry is, or was last, linked in: read and written by the
+	// callers of the service only. The rest is under that shard's lock, but for At, which is read anywhere.
+	n queue.Node[Owner]
 }
 
 // Init says whose entry it is; once, before any other call.
-func (e *Entry) Init(o Owner) { e.owner = o }
-
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}
+func (e *Entry) Init(o Owner) { e.n.Owner = o }

@@ -53,7 +53,7 @@ func (sh *shard) take() *node {
 	if sh.bubble {
 		n := &node{sh: sh, gen: 1}
 		n.gen++
-		n.e.shard = sh.id
+		n.e.n.Tag = sh.id
 		n.e.Init(n)
 		return n
 	}
@@ -76,7 +76,7 @@ func (sh *shard) grow() {
 	sh.chunks = append(sh.chunks, chunk)
 	for i := range chunk {
 		n := &chunk[i]
-		n.sh, n.gen, n.e.shard = sh, 1, sh.id
+		n.sh, n.gen, n.e.n.Tag = sh, 1, sh.id
 		n.e.Init(n)
 		sh.free = append(sh.free, n)
 	}
@@ -89,7 +89,7 @@ func (sh *shard) release(n *node) {
 	if n.armed || n.running > 0 {
 		return
 	}
-	invariant.True(n.e.at.Load() == 0, "timer: a free node is linked")
+	invariant.True(n.e.n.At() == 0, "timer: a free node is linked")
 	n.gen++
 	n.fn, n.inline = nil, false
 	if n.every != nil { // few have one, and clearing a pointer that is nil costs while the collector marks
@@ -169,7 +169,7 @@ func (n *node) ended() {
 		switch {
 		case !n.armed:
 			sh.arm(n, n.every.next(sh.s.clock.Now()))
-		case n.e.at.Load() == 0: // Reset meanwhile, and due since
+		case n.e.n.At() == 0: // Reset meanwhile, and due since
 			sh.arm(n, n.due)
 		}
 	}

@@ -16,7 +16,7 @@ func (n *node) state() string {
 	defer n.sh.mu.Unlock()
 	switch {
 	case n.gen%2 == 1:
-		if n.armed || n.running != 0 || n.fn != nil || n.every != nil || n.idle != nil || n.e.at.Load() != 0 {
+		if n.armed || n.running != 0 || n.fn != nil || n.every != nil || n.idle != nil || n.e.n.At() != 0 {
 			return "free, but not empty"
 		}
 		return "free"
@@ -24,7 +24,7 @@ func (n *node) state() string {
 		return "armed, running"
 	case n.running > 0:
 		return "running"
-	case n.armed && n.e.at.Load() == 0:
+	case n.armed && n.e.n.At() == 0:
 		return "armed, popped"
 	case n.armed:
 		return "armed"

@@ -186,7 +186,7 @@ func TestOwnerInThePast(t *testing.T) {
 			o.asked, o.fired = nil, nil
 			o.schedule(s, at)
 			synctest.Wait()
-			expectTimes(t, "asked", o.asked, 100)
+			expectTimes(t, "asked", o.asked, at)
 			expectTimes(t, "fired", o.fired, 100)
 		}
 	})

@@ -4,10 +4,10 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/step"
+	"bide.invalid/bide/timer/queue"
 )
 
 // A Service looks at entries when their time has come. It has no goroutine: each shard keeps one alarm of its clock,
@@ -24,29 +24,11 @@ type Service struct {
 	turn   atomic.Uint32
 }
 
-// A shard is a wheel, its lock, and its alarm.
-//
-// Lock order: a shard's lock comes after any lock of an owner, and before the clock's own; no two are held at a time.
-// With the lock free, an entry with a look at t has a wake-up coming: target is at most t and the alarm set for it, or
-// a driver is under way that has not set the alarm again yet: it is set under the lock.
-type shard struct {
-	s  *Service
-	id uint16
-
-	mu     sync.Mutex
-	bubble bool // entries have a runtime timer each, made in their bubble; no wheel
-	target clock.Instant
-	alarm  clock.Alarm
-	wheel  wheel
-	free   []*node
-	chunks [][]node
-	stats  Stats
-
-	_ [64]byte // the next shard's lock is another processor's
-}
-
 // coarse is the tick of the monotonic clock, as a shift.
 const coarse = 20
+
+// exact, in the place of a shift, is a service without ticks: a heap.
+const exact = 0xff
 
 // maxShards bounds what Next and Stats visit, and what an idle machine with many processors keeps.
 const maxShards = 16
@@ -58,7 +40,7 @@ func Default() *Service { return def }
 
 // NewService returns a service of its own on c, exact to the clock's nanosecond. Most programs never call it: [For]
 // is the one that timers and scopes on c share.
-func NewService(c clock.Clock) *Service { return newService(c, 1, 0) }
+func NewService(c clock.Clock) *Service { return newService(c, 1, exact) }
 
 func newService(c clock.Clock, n int, shift uint8) *Service {
 	s := &Service{clock: c, real: c == clock.Monotonic()}
@@ -68,8 +50,13 @@ func newService(c clock.Clock, n int, shift uint8) *Service {
 	}
 	for i := range s.shards {
 		sh := &s.shards[i]
-		sh.s, sh.id, sh.target = s, uint16(i+1), clock.Forever
-		sh.wheel.shift, sh.wheel.open = shift, overdue
+		sh.s, sh.id, sh.target = s, uint32(i+1), clock.Forever
+		if shift == exact {
+			sh.heap = new(queue.Heap4[Owner])
+		} else {
+			sh.wheel = new(queue.Wheel[Owner])
+			sh.wheel.Init(shift)
+		}
 		sh.alarm = c.NewAlarm(func(now clock.Instant) { sh.drive(now) })
 	}
 	s.spread.New = func() any { return &s.shards[s.turn.Add(1)%uint32(n)] }
@@ -84,7 +71,7 @@ func (s *Service) Clock() clock.Clock { return s.clock }
 // goroutine; [clock.Forever] takes e out.
 // isNext: nothing in e's shard is looked at before it, so the alarm was moved.
 func (s *Service) Schedule(e *Entry, at clock.Instant) (isNext bool) {
-	if e.owner == nil {
+	if e.n.Tag == 0 && e.n.Owner == nil {
 		panic("bide/timer: Schedule of an Entry without an owner: call Init first")
 	}
 	if at == clock.Forever {
@@ -104,7 +91,7 @@ func (s *Service) Schedule(e *Entry, at clock.Instant) (isNext bool) {
 // driver's Due sees the owner armed.
 func (s *Service) Cover(e *Entry, due clock.Instant) {
 	step.At("timer.cover")
-	if at := clock.Instant(e.at.Load()); at != 0 && at <= due && (at < 0) == (due < 0) { // not one of a bubble
+	if at := e.n.At(); at != 0 && at <= due && (at < 0) == (due < 0) { // not one of a bubble
 		return
 	}
 	s.Schedule(e, due)
@@ -120,20 +107,20 @@ func (s *Service) Cancel(e *Entry) (was, wasNext bool) {
 	step.At("timer.cancel")
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	wasNext = e.slot == sh.wheel.nextSlot()
+	wasNext = !sh.bubble && sh.isNext(&e.n)
 	if !sh.remove(e) {
 		return false, false
 	}
 	sh.stats.Canceled++
-	return true, wasNext && !sh.bubble
+	return true, wasNext
 }
 
 // home is the shard that e is or was linked in, or nil.
 func (s *Service) home(e *Entry) *shard {
-	if e.shard == 0 || int(e.shard) > len(s.shards) {
+	if e.n.Tag == 0 || int(e.n.Tag) > len(s.shards) {
 		return nil
 	}
-	return &s.shards[e.shard-1]
+	return &s.shards[e.n.Tag-1]
 }
 
 // lock locks the shard that e is to be linked in, having taken it out of any other.
@@ -146,7 +133,7 @@ func (s *Service) lock(e *Entry, at clock.Instant) *shard {
 			sh.mu.Unlock()
 		}
 		sh = s.pick(bubble)
-		e.shard = sh.id
+		e.n.Tag = sh.id
 	}
 	step.At("timer.lock")
 	sh.mu.Lock()
@@ -164,53 +151,6 @@ func (s *Service) pick(bubble bool) *shard {
 	return sh
 }
 
-// remove takes e out, if it is linked here.
-//
-// Preconditions: mu held.
-func (sh *shard) remove(e *Entry) bool {
-	switch {
-	case e.at.Load() == 0:
-		return false
-	case sh.bubble:
-		unlinkBubbled(e)
-	default:
-		sh.wheel.unlink(e)
-	}
-	return true
-}
-
-// add links e and sets the alarm if need be.
-//
-// Preconditions: mu held; e is not linked.
-func (sh *shard) add(e *Entry, at clock.Instant) (isNext bool) {
-	if sh.bubble {
-		sh.linkBubbled(e, at)
-		return true
-	}
-	look := sh.wheel.link(e, at)
-	if look >= sh.target {
-		return false
-	}
-	now := sh.s.clock.Now()
-	if now < 0 && sh.s.real {
-		// In a bubble, and a deadline from outside. The alarm must not be moved from here: the runtime would
-		// count the duration from the bubble's clock, and every timer of the shard sleep for decades. The next
-		// entry that is linked from outside sets it.
-		return false
-	}
-	// The alarm needed the reading of the clock anyway: with base brought forward the look is not too early.
-	sh.wheel.unlink(e)
-	sh.wheel.forward(int64(now) >> sh.wheel.shift)
-	sh.wheel.link(e, at)
-	next, _ := sh.wheel.next() // e's look, or that of one for which no alarm could be set, above
-	if look = sh.wheel.instant(next); look >= sh.target {
-		return false
-	}
-	sh.target = look
-	sh.alarm.Set(look)
-	return true
-}
-
 // Next is when a driver will look next: a lower bound of the next deadline, since a look may find that the deadline
 // was moved, or move an entry to a finer level.
 func (s *Service) Next() (at clock.Instant, ok bool) {
@@ -218,38 +158,10 @@ func (s *Service) Next() (at clock.Instant, ok bool) {
 	for i := range s.shards {
 		sh := &s.shards[i]
 		sh.mu.Lock()
-		if t, some := sh.wheel.next(); some {
-			at, ok = min(at, sh.wheel.instant(t)), true
+		if look, some := sh.next(); some {
+			at, ok = min(at, look), true
 		}
 		sh.mu.Unlock()
 	}
 	return at, ok
-}
-
-// Stats are counters of a service since its start. Entries in bubbles are not counted, except as Canceled.
-type Stats struct {
-	Pending  int           // linked now; a sticky owner's entry counts even when its owner is idle
-	Fired    int64         // looks that fired
-	Moved    int64         // looks that linked again: moved to a finer level, or a deadline moved later
-	Dropped  int64         // looks that found an idle owner
-	Canceled int64         // taken out by Cancel
-	Wakes    int64         // drivers started
-	Worst    time.Duration // longest time from a look's tick to the driver, of those that fired
-}
-
-// Stats reads the counters.
-func (s *Service) Stats() (sum Stats) {
-	for i := range s.shards {
-		sh := &s.shards[i]
-		sh.mu.Lock()
-		sum.Pending += sh.wheel.count
-		sum.Fired += sh.stats.Fired
-		sum.Moved += sh.stats.Moved
-		sum.Dropped += sh.stats.Dropped
-		sum.Canceled += sh.stats.Canceled
-		sum.Wakes += sh.stats.Wakes
-		sum.Worst = max(sum.Worst, sh.stats.Worst)
-		sh.mu.Unlock()
-	}
-	return sum
 }

@@ -23,7 +23,7 @@ func parseOps(data []byte) (ops []op) {
 	return ops
 }
 
-// FuzzService plays the machine of service_machine_test.go. The first byte says whether ticks are coarse.
+// FuzzService plays the machine of service_machine_test.go. The first byte says which service.
 func FuzzService(f *testing.F) {
 	const advance, sched, cancel, next, cover, later, idle = byte(opAdvance), byte(opSchedule), byte(opCancel), byte(opNext),
 		byte(opCover), byte(opLater), byte(opIdle)
@@ -33,6 +33,7 @@ func FuzzService(f *testing.F) {
 		{0, sched, 0, 255, 57, sched, 1, 1, 36, next, 0, 0, 0, next, 0, 0, 0},              // far away
 		{1, sched | 16, 0, 9, 21, advance, 0, 9, 21, sched | 16, 1, 3, 20, sched, 0, 0, 0}, // past
 		{0, cover, 0, 100, 0, idle, 0, 0, 0, cover, 0, 120, 0, later, 0, 9, 3, cover, 0, 7, 0, advance, 0, 255, 0},
+		{2, sched, 0, 5, 0, sched, 1, 5, 0, sched | 16, 2, 9, 0, sched, 3, 1, 40, cancel, 1, 0, 0, next, 0, 0, 0, next, 0, 0, 0},
 		{1, byte(opRepeat), 2, 1, 20, sched, 2, 64, 20, sched | 32, 3, 64, 20, advance, 0, 255, 22},
 	} {
 		f.Add(seed)
@@ -41,7 +42,7 @@ func FuzzService(f *testing.F) {
 		if len(data) == 0 {
 			return
 		}
-		if err := play(t, data[0]&1*coarse, parseOps(data[1:])); err != nil {
+		if err := play(t, [...]uint8{0, coarse, exact, exact}[data[0]&3], parseOps(data[1:])); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -8,6 +8,12 @@ import (
 	"pgregory.net/rapid"
 )
 
+// distance draws a non-negative number of any size: the number of its bits first.
+func distance(t *rapid.T, what string) int64 {
+	bits := rapid.IntRange(0, 63).Draw(t, what+" bits")
+	return rapid.Int64Range(0, 1<<bits-1).Draw(t, what)
+}
+
 // drawOps draws operations of the first kinds. Times are of any size, and often equal.
 func drawOps(t *rapid.T, kinds opKind) []op {
 	near := rapid.Int64Range(0, 200)
@@ -39,7 +45,7 @@ func drawOps(t *rapid.T, kinds opKind) []op {
 
 // TestServiceModel: what fires, when, and in which order, on a virtual clock; exact, and in ticks of a millisecond.
 func TestServiceModel(t *testing.T) {
-	for _, shift := range []uint8{0, coarse} {
+	for _, shift := range []uint8{exact, 0, coarse} {
 		rapid.Check(t, func(rt *rapid.T) {
 			if err := play(t, shift, drawOps(rt, eagerOps)); err != nil {
 				rt.Fatal(err)
@@ -51,7 +57,7 @@ func TestServiceModel(t *testing.T) {
 // TestServiceModelSticky: the same with owners that leave their entry linked and move their deadline without a call.
 // The order within an instant is theirs.
 func TestServiceModelSticky(t *testing.T) {
-	for _, shift := range []uint8{0, coarse} {
+	for _, shift := range []uint8{exact, 0, coarse} {
 		rapid.Check(t, func(rt *rapid.T) {
 			if err := play(t, shift, drawOps(rt, opKinds)); err != nil {
 				rt.Fatal(err)

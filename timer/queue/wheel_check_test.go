@@ -1,4 +1,4 @@
-package timer
+package queue
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 // checkWheel recomputes, slot by slot, what the wheel's comment claims: W1, W2, W3, the bitmaps, the rings, the
 // count, what Cover relies on, and get-min. due is the deadline that an entry was linked for.
-func checkWheel(w *wheel, due func(*Entry) clock.Instant) error {
+func checkWheel(w *Wheel[int], due func(*Node[int]) clock.Instant) error {
 	count, last := 0, w.base
 	var full [levels]uint64
 	for i, head := range w.slots {
@@ -41,8 +41,8 @@ func checkWheel(w *wheel, due func(*Entry) clock.Instant) error {
 			}
 			t, covered := w.tick(due(e)), clock.Instant(e.at.Load())
 			switch {
-			case e.prev != prev || int(e.slot) != i:
-				return fmt.Errorf("entry of slot %d: claims slot %d, or has a wrong link", i, e.slot)
+			case e.prev != prev || int(e.place) != i:
+				return fmt.Errorf("entry of slot %d: claims slot %d, or has a wrong link", i, e.place)
 			case i == overdue && (covered != 1 || t > w.base):
 				return fmt.Errorf("overdue: at %d, tick %d, base %d", covered, t, w.base)
 			case i < overdue && t>>at != start>>at:
@@ -61,7 +61,7 @@ func checkWheel(w *wheel, due func(*Entry) clock.Instant) error {
 	return checkBitmaps(w, full)
 }
 
-func checkBitmaps(w *wheel, full [levels]uint64) error {
+func checkBitmaps(w *Wheel[int], full [levels]uint64) error {
 	var some uint16
 	want, any := int64(0), false // get-min, the long way
 	for l := levels - 1; l >= 0; l-- {
@@ -122,7 +122,7 @@ func (r *ref) expire(now int64, limit int) (fired []linkedRef) {
 
 // expire empties w as a driver does, and returns what was due in order; more than limit stay. An entry that is looked
 // at too early is linked again.
-func (w *wheel) expire(now int64, limit int, who func(*Entry) (id int, due clock.Instant)) (fired []linkedRef, err error) {
+func expire(w *Wheel[int], now int64, limit int, who func(*Node[int]) (id int, due clock.Instant)) (fired []linkedRef, err error) {
 	for looks := 0; len(fired) < limit; looks++ {
 		if looks > 20*(w.count+len(fired)+1) {
 			return nil, fmt.Errorf("%d looks at %d entries", looks, w.count)
@@ -143,7 +143,7 @@ func (w *wheel) expire(now int64, limit int, who func(*Entry) (id int, due clock
 		case w.instant(look) >= due:
 			fired = append(fired, linkedRef{id, look})
 		default:
-			w.link(e, due)
+			w.Link(e, due)
 		}
 	}
 	return fired, nil

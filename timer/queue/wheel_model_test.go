@@ -1,4 +1,4 @@
-package timer
+package queue
 
 import (
 	"slices"
@@ -24,13 +24,13 @@ func TestWheelModel(t *testing.T) {
 
 func wheelModel(t *rapid.T, shift uint8) {
 	const n = 8
-	w := wheel{shift: shift, open: overdue, base: distance(t, "uptime") >> shift}
+	w := Wheel[int]{shift: shift, open: overdue, base: distance(t, "uptime") >> shift}
 	last := int64(clock.Forever) >> shift
 	now := w.base // a tick
 	var r ref
-	var e [n]Entry
+	var e [n]Node[int]
 	var due [n]clock.Instant
-	who := func(p *Entry) (int, clock.Instant) {
+	who := func(p *Node[int]) (int, clock.Instant) {
 		for id := range e {
 			if p == &e[id] {
 				return id, due[id]
@@ -41,7 +41,7 @@ func wheelModel(t *rapid.T, shift uint8) {
 	link := func(id int, at clock.Instant) {
 		due[id] = at
 		r.link(id, max(w.tick(at), w.base))
-		if look := w.link(&e[id], at); look > w.instant(max(w.tick(at), w.base)) {
+		if look := w.Link(&e[id], at); look > w.instant(max(w.tick(at), w.base)) {
 			t.Fatalf("look at %d for a deadline of %d", look, at)
 		}
 	}
@@ -73,7 +73,7 @@ func wheelModel(t *rapid.T, shift uint8) {
 	}
 	expire := func(limit int) {
 		want := r.expire(max(now, w.base), limit)
-		got, err := w.expire(now, limit, who)
+		got, err := expire(&w, now, limit, who)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,12 +85,12 @@ func wheelModel(t *rapid.T, shift uint8) {
 		"link": func(t *rapid.T) { link(linked(t, false), deadline(t)) },
 		"unlink": func(t *rapid.T) {
 			id := linked(t, true)
-			w.unlink(&e[id])
+			w.Unlink(&e[id])
 			r.unlink(id)
 		},
 		"move": func(t *rapid.T) {
 			id := linked(t, true)
-			w.unlink(&e[id])
+			w.Unlink(&e[id])
 			r.unlink(id)
 			link(id, deadline(t))
 		},
@@ -116,7 +116,7 @@ func wheelModel(t *rapid.T, shift uint8) {
 			if w.count != len(r) {
 				t.Fatalf("%d are linked, want %d", w.count, len(r))
 			}
-			if err := checkWheel(&w, func(e *Entry) clock.Instant { _, d := who(e); return d }); err != nil {
+			if err := checkWheel(&w, func(e *Node[int]) clock.Instant { _, d := who(e); return d }); err != nil {
 				t.Fatal(err)
 			}
 		},

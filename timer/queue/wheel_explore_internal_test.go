@@ -1,4 +1,4 @@
-package timer
+package queue
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ type exploration struct {
 
 type snap struct {
 	base int64
-	open uint16
+	open uint32
 	e    [3]snapEntry
 }
 
@@ -29,15 +29,15 @@ type snap struct {
 type snapEntry struct {
 	linked      bool
 	rank, place int8
-	slot        uint16
+	slot        uint32
 	due         clock.Instant
 	tick        int64
 }
 
 // world is a wheel, its entries, and its reference.
 type world struct {
-	w   wheel
-	e   [3]Entry
+	w   Wheel[int]
+	e   [3]Node[int]
 	due [3]clock.Instant
 	ref ref
 
@@ -45,7 +45,7 @@ type world struct {
 }
 
 func (x *exploration) build(s *snap) *world {
-	m := &world{w: wheel{shift: x.shift, open: s.open, base: s.base}, loose: x.limit < x.n}
+	m := &world{w: Wheel[int]{shift: x.shift, open: s.open, base: s.base}, loose: x.limit < x.n}
 	for rank := range int8(x.n) { // one at a time, in both orders
 		for id := range s.e[:x.n] {
 			if e := &s.e[id]; e.linked && e.rank == rank {
@@ -60,7 +60,7 @@ func (x *exploration) build(s *snap) *world {
 				continue
 			}
 			m.due[id] = e.due
-			m.e[id].slot = e.slot
+			m.e[id].place = e.slot
 			m.e[id].at.Store(1)
 			if l := uint(e.slot / width); l < levels {
 				m.w.full[l] |= 1 << (e.slot % width)
@@ -79,7 +79,7 @@ func (m *world) snap() snap {
 	s := snap{base: m.w.base, open: m.w.open}
 	for rank, r := range m.ref {
 		e := &s.e[r.id]
-		*e = snapEntry{linked: true, rank: int8(rank), slot: m.e[r.id].slot, due: m.due[r.id], tick: r.tick}
+		*e = snapEntry{linked: true, rank: int8(rank), slot: m.e[r.id].place, due: m.due[r.id], tick: r.tick}
 		for p := m.w.slots[e.slot]; p != &m.e[r.id]; p = p.next {
 			e.place++
 		}
@@ -87,7 +87,7 @@ func (m *world) snap() snap {
 	return s
 }
 
-func (m *world) who(e *Entry) (id int, due clock.Instant) {
+func (m *world) who(e *Node[int]) (id int, due clock.Instant) {
 	for id := range m.e {
 		if e == &m.e[id] {
 			return id, m.due[id]
@@ -106,12 +106,12 @@ func (m *world) check() error {
 	if linked != len(m.ref) {
 		return fmt.Errorf("%d entries are linked, want %d", linked, len(m.ref))
 	}
-	return checkWheel(&m.w, func(e *Entry) clock.Instant { _, due := m.who(e); return due })
+	return checkWheel(&m.w, func(e *Node[int]) clock.Instant { _, due := m.who(e); return due })
 }
 
 func (m *world) link(id int, due clock.Instant) error {
 	m.due[id] = due
-	look := m.w.link(&m.e[id], due)
+	look := m.w.Link(&m.e[id], due)
 	tick := max(m.w.tick(due), m.w.base)
 	m.ref.link(id, tick)
 	if n, ok := m.w.next(); !ok || look < m.w.instant(n) || look > m.w.instant(tick) {
@@ -121,7 +121,7 @@ func (m *world) link(id int, due clock.Instant) error {
 }
 
 func (m *world) unlink(id int) error {
-	m.w.unlink(&m.e[id])
+	m.w.Unlink(&m.e[id])
 	m.ref.unlink(id)
 	return nil
 }
@@ -139,7 +139,7 @@ func (m *world) forward(now int64) error {
 func (m *world) expire(now int64, limit int) error {
 	all := slices.Clone(m.ref)
 	want := m.ref.expire(max(now, m.w.base), limit)
-	got, err := m.w.expire(now, limit, m.who)
+	got, err := expire(&m.w, now, limit, m.who)
 	if err != nil || slices.Equal(got, want) {
 		return err
 	}
@@ -167,7 +167,7 @@ func (m *world) look(now int64) error {
 	}
 	id, due := m.who(e)
 	if m.w.instant(tick) < due {
-		m.w.link(e, due)
+		m.w.Link(e, due)
 		return nil
 	}
 	if !slices.Contains(m.ref, linkedRef{id, tick}) || m.ref[0].tick != tick || tick > max(now, m.w.base) {

@@ -1,4 +1,4 @@
-package timer
+package queue
 
 import (
 	"math/bits"
@@ -6,7 +6,7 @@ import (
 	"bide.invalid/bide/clock"
 )
 
-// A wheel is a hierarchical timing wheel: 11 levels of 64 slots, each slot of a level as wide as the whole level below.
+// A Wheel is a hierarchical timing wheel that cascades, and rounds down: 11 levels of 64 slots, each slot of a level as wide as the whole level below.
 // Time is counted in ticks of 1<<shift nanoseconds; the levels cover every tick an int64 has, so no deadline is out
 // of reach, after any uptime.
 //
@@ -24,14 +24,17 @@ import (
 //
 // A slot is a ring that the head pointer enters at the first entry, so entries of one tick are looked at in the order
 // in which they were linked.
-type wheel struct {
+//
+// Link, Unlink and Next take constant time. Pop moves what it looks at too early, at most once a level. Nothing is
+// allocated. Callers lock. The zero Wheel is not ready: see Init.
+type Wheel[T any] struct {
 	shift uint8
-	open  uint16 // the slot that base is the first tick of, while it is being emptied; else overdue
+	open  uint32 // the slot that base is the first tick of, while it is being emptied; else overdue
 	some  uint16 // bit l: level l has an entry
 	base  int64  // a tick: all before it was looked at
 	count int
 	full  [levels]uint64 // bit s: slot s of the level has an entry
-	slots [levels*width + 1]*Entry
+	slots [levels*width + 1]*Node[T]
 }
 
 const (
@@ -42,8 +45,14 @@ const (
 	none    = overdue + 1
 )
 
+// Init makes an empty wheel with a tick of 1<<shift nanoseconds.
+func (w *Wheel[T]) Init(shift uint8) { *w = Wheel[T]{shift: shift, open: overdue} }
+
+// Len is how many are linked.
+func (w *Wheel[T]) Len() int { return w.count }
+
 // tick is the first tick at or after i.
-func (w *wheel) tick(i clock.Instant) int64 {
+func (w *Wheel[T]) tick(i clock.Instant) int64 {
 	if i <= 0 {
 		return 0
 	}
@@ -51,21 +60,21 @@ func (w *wheel) tick(i clock.Instant) int64 {
 }
 
 // instant is when tick t begins.
-func (w *wheel) instant(t int64) clock.Instant {
+func (w *Wheel[T]) instant(t int64) clock.Instant {
 	if t > int64(clock.Forever)>>w.shift {
 		return clock.Forever
 	}
 	return clock.Instant(t << w.shift)
 }
 
-// link files e for a deadline and returns the instant of the look.
+// Link files e for a deadline and returns the instant of the look: not after the first tick at or after the deadline.
 //
 // Preconditions: e is not linked; at is not Forever.
-func (w *wheel) link(e *Entry, at clock.Instant) (look clock.Instant) {
+func (w *Wheel[T]) Link(e *Node[T], at clock.Instant) (look clock.Instant) {
 	w.count++
 	t := w.tick(at)
 	if t <= w.base {
-		e.slot = overdue
+		e.place = overdue
 		e.at.Store(1)
 		w.push(e)
 		return w.instant(w.base)
@@ -74,7 +83,7 @@ func (w *wheel) link(e *Entry, at clock.Instant) (look clock.Instant) {
 	at64 := uint(level * digit)
 	s := t >> at64 & (width - 1)
 	start := t >> at64 << at64
-	e.slot = uint16(level*width + int(s))
+	e.place = uint32(level*width + int(s))
 	w.full[level] |= 1 << s
 	w.some |= 1 << level
 	// Due one nanosecond after the tick before start is due at start.
@@ -83,11 +92,11 @@ func (w *wheel) link(e *Entry, at clock.Instant) (look clock.Instant) {
 	return w.instant(start)
 }
 
-func (w *wheel) push(e *Entry) {
-	first := w.slots[e.slot]
+func (w *Wheel[T]) push(e *Node[T]) {
+	first := w.slots[e.place]
 	if first == nil {
 		e.prev, e.next = e, e
-		w.slots[e.slot] = e
+		w.slots[e.place] = e
 		return
 	}
 	e.prev, e.next = first.prev, first
@@ -95,21 +104,21 @@ func (w *wheel) push(e *Entry) {
 	first.prev = e
 }
 
-// unlink takes e out.
+// Unlink takes e out.
 //
 // Preconditions: e is linked.
-func (w *wheel) unlink(e *Entry) {
+func (w *Wheel[T]) Unlink(e *Node[T]) {
 	w.count--
 	e.at.Store(0)
 	if e.next != e {
-		if w.slots[e.slot] == e {
-			w.slots[e.slot] = e.next
+		if w.slots[e.place] == e {
+			w.slots[e.place] = e.next
 		}
 		e.prev.next, e.next.prev = e.next, e.prev
 	} else {
-		w.slots[e.slot] = nil
-		if l := e.slot / width; l < levels {
-			w.full[l] &^= 1 << (e.slot % width)
+		w.slots[e.place] = nil
+		if l := e.place / width; l < levels {
+			w.full[l] &^= 1 << (e.place % width)
 			if w.full[l] == 0 {
 				w.some &^= 1 << l
 			}
@@ -118,8 +127,17 @@ func (w *wheel) unlink(e *Entry) {
 	e.prev, e.next = nil, nil
 }
 
-// next is the tick of the next look.
-func (w *wheel) next() (t int64, ok bool) {
+// Next is the instant of the next look.
+func (w *Wheel[T]) Next() (look clock.Instant, ok bool) {
+	t, ok := w.next()
+	return w.instant(t), ok
+}
+
+// IsNext reports whether e is in the slot that is looked at next.
+func (w *Wheel[T]) IsNext(e *Node[T]) bool { return e.place == w.nextSlot() && e.At() != 0 }
+
+// next is Next in ticks.
+func (w *Wheel[T]) next() (t int64, ok bool) {
 	switch s := w.nextSlot(); {
 	case s == none:
 		return 0, false
@@ -132,7 +150,7 @@ func (w *wheel) next() (t int64, ok bool) {
 
 // nextSlot is the slot that is looked at next: what was linked before base came to where it is, then what was due when
 // it was linked, then the first slot of the lowest level.
-func (w *wheel) nextSlot() uint16 {
+func (w *Wheel[T]) nextSlot() uint32 {
 	switch {
 	case w.slots[w.open] != nil:
 		return w.open
@@ -142,31 +160,44 @@ func (w *wheel) nextSlot() uint16 {
 		return none
 	}
 	l := bits.TrailingZeros16(w.some)
-	return uint16(l*width + bits.TrailingZeros64(w.full[l]))
+	return uint32(l*width + bits.TrailingZeros64(w.full[l]))
 }
 
 // first is the tick at which the first slot of a level that is not empty begins (W1).
-func (w *wheel) first(level int) int64 {
+func (w *Wheel[T]) first(level int) int64 {
 	s := int64(bits.TrailingZeros64(w.full[level]))
 	at := uint(level * digit)
 	return (w.base>>(at+digit)<<digit | s) << at
 }
 
+// Base is the instant before which everything was looked at.
+func (w *Wheel[T]) Base() clock.Instant { return w.instant(w.base) }
+
+// Forward brings base to now, if nothing is to be looked at before: entries that are linked from then on get the level
+// that suits them, and are not looked at too early.
+func (w *Wheel[T]) Forward(now clock.Instant) { w.forward(int64(now) >> w.shift) }
+
 // forward moves base to now, if nothing is to be looked at before (W3).
-func (w *wheel) forward(now int64) {
+func (w *Wheel[T]) forward(now int64) {
 	if t, ok := w.next(); now > w.base && (!ok || t > now) {
 		w.base, w.open = now, overdue
 	}
 }
 
-// pop takes out the next entry whose look has come by now, in the order of ticks; look is the tick. nil: none is left,
-// and base is not before now.
-func (w *wheel) pop(now int64) (e *Entry, look int64) {
+// Pop takes out the next entry whose look has come by now, in the order of looks. An entry that is due later than its
+// look is to be linked again. nil: none is left, and Base is not before the tick of now.
+func (w *Wheel[T]) Pop(now clock.Instant) (e *Node[T], look clock.Instant) {
+	e, t := w.pop(int64(now) >> w.shift)
+	return e, w.instant(t)
+}
+
+// pop is Pop in ticks.
+func (w *Wheel[T]) pop(now int64) (e *Node[T], look int64) {
 	for {
 		s := w.nextSlot()
 		if s == overdue || s == w.open {
 			e = w.slots[s]
-			w.unlink(e)
+			w.Unlink(e)
 			return e, w.base
 		}
 		w.open = overdue // once base moves on, the slot may be filled again
@@ -181,4 +212,12 @@ func (w *wheel) pop(now int64) (e *Entry, look int64) {
 	}
 	w.base = max(w.base, now)
 	return nil, 0
+}
+
+// Occupied returns, for each level, how many of its 64 slots have an entry, from the finest.
+func (w *Wheel[T]) Occupied() (slots [levels]int) {
+	for l, full := range w.full {
+		slots[l] = bits.OnesCount64(full)
+	}
+	return slots
 }
