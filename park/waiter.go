@@ -25,10 +25,19 @@ const (
 	KindFuture
 	KindAny
 	KindNursery
+	KindCond
+	KindSemaphore
+	KindSequencer
+	KindGroup // of goroutines: a wait group, a barrier
+	KindPool
+	KindQueue
+	KindFlight
+	KindIO
 	KindUser Kind = 64
 )
 
-var kindNames = [...]string{"other", "sleep", "lock", "event", "future", "any", "nursery"}
+var kindNames = [...]string{"other", "sleep", "lock", "event", "future", "any", "nursery", "cond", "semaphore", "sequencer",
+	"group", "pool", "queue", "flight", "io"}
 
 // String names the kind.
 func (k Kind) String() string {
