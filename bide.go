@@ -104,7 +104,7 @@ func (s *Scope) Check() error {
 
 // Sleep sleeps for d, on the clock of the scope that ctx is or lies below. It returns nil after d, never before; or why
 // ctx was canceled, at once when that happens, and also when both come at the same instant. Zero or negative: it only
-// looks at ctx. Option: timer.On.
+// looks at ctx. Options: timer.On, and timer.Tolerance: a sleep is a millisecond coarse, and with 0 it is precise.
 func Sleep(ctx context.Context, d time.Duration, opts ...timer.Option) error {
 	notNil("Sleep", ctx)
 	if err := park.Err(ctx); err != nil || d <= 0 {
@@ -114,10 +114,9 @@ func Sleep(ctx context.Context, d time.Duration, opts ...timer.Option) error {
 	if s := From(ctx); s != nil {
 		service = s.timers()
 	}
-	service = timer.Choose("bide", "Sleep", service, opts)
-	due := addTo(service.Clock().Now(), d)
+	service, due := timer.Deadline("bide", "Sleep", service, d, opts)
 	var w *park.Waiter
-	if service == timer.Default() {
+	if service.Clock() == clock.Monotonic() {
 		w = park.GetUntil(due)
 	} else {
 		w = park.Get()

@@ -9,6 +9,34 @@ import (
 // In a testing/synctest bubble an entry gets a runtime timer of its own, made by the goroutine that links it, so it
 // belongs to the bubble and keeps its fake time. The shard that all bubbles share has no queue, only the lock.
 
+// telling is how a service knows that it is called from within a bubble. The clocks of the system follow the bubble's
+// time there; a virtual clock, and one of the user's, does not.
+type telling uint8
+
+const (
+	never    telling = iota
+	bySign           // negative instants are read in a bubble and nowhere else
+	byAsking         // any instant may be: the wall clock was stepped back
+)
+
+func tellingOf(c clock.Clock) telling {
+	if c == clock.Monotonic() {
+		return bySign
+	}
+	return never
+}
+
+// bubbled reports whether an entry that is linked for at belongs in the caller's bubble.
+func (s *Service) bubbled(at clock.Instant) bool {
+	switch s.tell {
+	case bySign:
+		return at < 0
+	case byAsking:
+		return clock.InBubble()
+	}
+	return false
+}
+
 // A bubbled stands in for the owner of a linked entry, and leads to its timer.
 type bubbled struct {
 	Owner
@@ -37,7 +65,7 @@ func unlinkBubbled(e *Entry) {
 func (b *bubbled) look() {
 	now := b.sh.s.clock.Now()
 	b.sh.mu.Lock()
-	if b.e.n.Owner != Owner(b) { // unlinked, perhaps linked again, since the timer went off
+	if b.e.n.Owner != Owner(b) || b.sh.closed { // unlinked, perhaps linked again, since the timer went off
 		b.sh.mu.Unlock()
 		return
 	}
@@ -46,8 +74,11 @@ func (b *bubbled) look() {
 	if !fired && again != clock.Forever {
 		b.sh.linkBubbled(b.e, again)
 	}
+	if fired && b.sh.s.own {
+		b.sh.firing++
+	}
 	b.sh.mu.Unlock()
 	if fired {
-		b.Fire(now)
+		b.sh.fire([]Owner{b.Owner}, now)
 	}
 }

@@ -58,7 +58,7 @@ func TestBubbleEntryOutside(t *testing.T) {
 // TestBubbleExpireRealTime: a driver of one's own, in a bubble, on the service of the world outside. It has nothing to do
 // there; and it would set alarms by the bubble's clock, for decades from now.
 func TestBubbleExpireRealTime(t *testing.T) {
-	s := newService(clock.Monotonic(), 2, coarse)
+	s := newService(clock.Monotonic(), clock.Monotonic().NewAlarm, 2, coarse)
 	fired := make(chan struct{})
 	o := &once{due: clock.After(5 * time.Millisecond), then: func(clock.Instant) { close(fired) }}
 	o.Init(o)

@@ -18,6 +18,10 @@ func (sh *shard) drive(now clock.Instant) (fired int, more bool) {
 	var due [batch]Owner
 	step.At("timer.drive")
 	sh.mu.Lock()
+	if sh.closed {
+		sh.mu.Unlock()
+		return 0, false
+	}
 	sh.stats.Wakes++
 	if sh.wheel != nil {
 		// Another driver may have read the clock later, and locked earlier. Base is never ahead of the clock, and
@@ -25,6 +29,9 @@ func (sh *shard) drive(now clock.Instant) (fired int, more bool) {
 		now = max(now, sh.wheel.Base())
 	}
 	n := sh.collect(&due, now)
+	if n > 0 && sh.s.own {
+		sh.firing++
+	}
 	sh.target = clock.Forever
 	if look, ok := sh.next(); ok {
 		sh.target = look
@@ -32,7 +39,9 @@ func (sh *shard) drive(now clock.Instant) (fired int, more bool) {
 		more = sh.target <= now
 	}
 	sh.mu.Unlock()
-	fire(due[:n], now)
+	if n > 0 {
+		sh.fire(due[:n], now)
+	}
 	return n, more
 }
 
@@ -52,8 +61,7 @@ func (sh *shard) collect(due *[batch]Owner, now clock.Instant) (n int) {
 		case fired:
 			due[n] = e.Owner
 			n++
-			sh.stats.Fired++
-			sh.stats.Worst = max(sh.stats.Worst, now.Sub(look))
+			sh.stats.late(now.Sub(look))
 		case again == clock.Forever:
 			sh.stats.Dropped++
 		default:
@@ -64,13 +72,16 @@ func (sh *shard) collect(due *[batch]Owner, now clock.Instant) (n int) {
 	return n
 }
 
-// fire calls Fire of each. One that calls runtime.Goexit does not take the others along.
-func fire(due []Owner, now clock.Instant) {
+// fire calls Fire of each. One that calls runtime.Goexit does not take the others along. StopWait and Close from within
+// are recognized by this frame.
+func (sh *shard) fire(due []Owner, now clock.Instant) {
 	next := 0
 	defer func() {
 		if next < len(due) {
 			rest := append([]Owner(nil), due[next:]...)
-			go fire(rest, now)
+			go sh.fire(rest, now)
+		} else if sh.s.own {
+			sh.fired()
 		}
 	}()
 	for next < len(due) {
@@ -85,7 +96,7 @@ func fire(due []Owner, now clock.Instant) {
 // come by now, fires what is due, on the calling goroutine, and returns how many that were. It may run beside the
 // alarm's.
 func (s *Service) Expire(now clock.Instant) (fired int) {
-	if s.real && now < 0 {
+	if s.tell == bySign && now < 0 || s.tell == byAsking && clock.InBubble() {
 		return 0 // in a bubble, whose entries have timers of their own; alarms are not set from there
 	}
 	for i := range s.shards {

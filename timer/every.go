@@ -18,7 +18,7 @@ import (
 //	Delay()  the next tick comes d after the call has ended: the schedule shifts
 //
 // What happened before Every or Reset happened before each call, and each call happened before the next. It panics if d
-// is not positive. Further options: [Inline], [On].
+// is not positive. Further options: [Inline], [On], [Tolerance].
 func Every(d time.Duration, f func(scheduled clock.Instant, missed int), opts ...Option) *Timer {
 	switch {
 	case d <= 0:
@@ -27,8 +27,8 @@ func Every(d time.Duration, f func(scheduled clock.Instant, missed int), opts ..
 		panic("bide/timer: Every: nil function")
 	}
 	o := gather("Every", forEvery, opts)
-	t := &Timer{ev: &periodic{f: f, period: d, late: o.late}, inline: o.inline}
-	t.start(o.service(), d)
+	t := &Timer{ev: &periodic{f: f, period: d, late: o.late}}
+	t.start(o, d)
 	return t
 }
 

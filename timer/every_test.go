@@ -69,8 +69,8 @@ func (k *ticker) expect(what string, want ...tick) {
 
 func on(v *clock.Virtual) timer.Option { return timer.On(v) }
 
-// TestEvery: prompt calls, whatever the option; the first after one period.
-func TestEvery(t *testing.T) {
+// TestEveryBubble: prompt calls, whatever the option; the first after one period.
+func TestEveryBubble(t *testing.T) {
 	for i, late := range []timer.Option{timer.Inline(), timer.Skip(), timer.Burst(), timer.Delay()} {
 		synctest.Test(t, func(t *testing.T) {
 			k := newTicker(t)
@@ -88,8 +88,8 @@ func TestEvery(t *testing.T) {
 	}
 }
 
-// TestEveryLate: the first call takes from 10 to 45, the second from when it comes until 52.
-func TestEveryLate(t *testing.T) {
+// TestEveryLateBubble: the first call takes from 10 to 45, the second from when it comes until 52.
+func TestEveryLateBubble(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		opts []timer.Option
@@ -121,8 +121,8 @@ func TestEveryLate(t *testing.T) {
 	}
 }
 
-// TestEveryAtTheEdge: a call that ends when the next tick comes, a nanosecond before, and one after.
-func TestEveryAtTheEdge(t *testing.T) {
+// TestEveryAtTheEdgeBubble: a call that ends when the next tick comes, a nanosecond before, and one after.
+func TestEveryAtTheEdgeBubble(t *testing.T) {
 	for _, c := range []struct {
 		end  clock.Instant
 		late timer.Option
@@ -147,8 +147,8 @@ func TestEveryAtTheEdge(t *testing.T) {
 	}
 }
 
-// TestEveryMissesMany: a function that takes decades; nothing overflows, the schedule stays on its ticks.
-func TestEveryMissesMany(t *testing.T) {
+// TestEveryMissesManyBubble: a function that takes decades; nothing overflows, the schedule stays on its ticks.
+func TestEveryMissesManyBubble(t *testing.T) {
 	for _, period := range []time.Duration{1, 7, time.Millisecond, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			k := newTicker(t)
@@ -194,8 +194,8 @@ func TestEveryFarAway(t *testing.T) {
 	}
 }
 
-// TestEveryStoppedFromItsFunction: that call was the last.
-func TestEveryStoppedFromItsFunction(t *testing.T) {
+// TestEveryStoppedFromItsFunctionBubble: that call was the last.
+func TestEveryStoppedFromItsFunctionBubble(t *testing.T) {
 	for _, opts := range [][]timer.Option{nil, {timer.Inline()}, {timer.Burst()}, {timer.Delay()}} {
 		synctest.Test(t, func(t *testing.T) {
 			v := clock.NewVirtual()
@@ -217,8 +217,8 @@ func TestEveryStoppedFromItsFunction(t *testing.T) {
 	}
 }
 
-// TestEveryReset: it goes on from there, with its period; whether it waited, ran or was stopped.
-func TestEveryReset(t *testing.T) {
+// TestEveryResetBubble: it goes on from there, with its period; whether it waited, ran or was stopped.
+func TestEveryResetBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTicker(t)
 		tm := timer.Every(10, k.f, on(k.v))
@@ -255,8 +255,8 @@ func TestEveryReset(t *testing.T) {
 	})
 }
 
-// TestEveryResetDoesNotOverlap: armed for a time at which the call still runs, it comes when that has ended.
-func TestEveryResetDoesNotOverlap(t *testing.T) {
+// TestEveryResetDoesNotOverlapBubble: armed for a time at which the call still runs, it comes when that has ended.
+func TestEveryResetDoesNotOverlapBubble(t *testing.T) {
 	for _, c := range []struct {
 		late timer.Option
 		want []tick
@@ -299,8 +299,8 @@ func TestEveryResetFromItsFunction(t *testing.T) {
 	tm.Stop()
 }
 
-// TestEveryStopWait: also for a call that runs while its timer was reset.
-func TestEveryStopWait(t *testing.T) {
+// TestEveryStopWaitBubble: also for a call that runs while its timer was reset.
+func TestEveryStopWaitBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTicker(t)
 		k.block = true

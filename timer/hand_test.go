@@ -66,7 +66,7 @@ func (a *handAlarm) expect(t *testing.T, when string, at clock.Instant, sets int
 // byHand is a service of one shard with nanosecond ticks on a hand clock.
 func byHand() (*Service, *shard, *hand, *handAlarm) {
 	h := new(hand)
-	s := newService(h, 1, 0)
+	s := newService(h, h.NewAlarm, 1, 0)
 	return s, &s.shards[0], h, h.alarms[0]
 }
 

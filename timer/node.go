@@ -37,6 +37,7 @@ type node struct {
 	running int32
 	armed   bool
 	inline  bool
+	slack   slack
 	idle    chan struct{} // made by StopWait, closed when running falls to 0
 }
 
@@ -91,7 +92,7 @@ func (sh *shard) release(n *node) {
 	}
 	invariant.True(n.e.n.At() == 0, "timer: a free node is linked")
 	n.gen++
-	n.fn, n.inline = nil, false
+	n.fn = nil
 	if n.every != nil { // few have one, and clearing a pointer that is nil costs while the collector marks
 		n.every = nil
 	}
@@ -103,19 +104,23 @@ func (sh *shard) release(n *node) {
 // arm sets the deadline. Preconditions: mu held.
 func (sh *shard) arm(n *node, due clock.Instant) {
 	n.due, n.armed = due, true
-	sh.remove(&n.e)
-	if due != clock.Forever {
-		sh.add(&n.e, due)
+	if due == clock.Forever {
+		sh.remove(&n.e)
+		return
 	}
+	sh.move(&n.e, n.look())
 }
+
+// look is when the node is to be looked at: its deadline, and what is tolerated.
+func (n *node) look() clock.Instant { return n.slack.round(n.due) }
 
 // Due: locked.
 func (n *node) Due(now clock.Instant) (again clock.Instant, fired bool) {
 	switch {
 	case !n.armed:
 		return clock.Forever, false
-	case n.due > now:
-		return n.due, false
+	case n.look() > now:
+		return n.look(), false
 	}
 	return clock.Forever, true
 }
@@ -148,7 +153,7 @@ func (n *node) Fire(now clock.Instant) {
 	}
 }
 
-// run calls the function. StopWait from within it is recognized by this frame: see inCallback.
+// run calls the function. StopWait from within it is recognized by this frame: see onStack.
 func (n *node) run(fn func(), tick func(clock.Instant, int), at clock.Instant, missed int) {
 	defer n.ended() // also if it calls runtime.Goexit
 	if fn != nil {

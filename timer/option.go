@@ -1,8 +1,11 @@
 package timer
 
 import (
+	"fmt"
+	"math/bits"
 	"runtime"
 	"sync"
+	"time"
 	"weak"
 
 	"bide.invalid/bide/clock"
@@ -11,8 +14,10 @@ import (
 // An Option adjusts a timer or a sleep. It is a plain value. A call panics on an option that it has no use for; of two of
 // a kind the last counts.
 type Option struct {
-	kind  optKind
-	clock clock.Clock
+	kind      optKind
+	clock     clock.Clock
+	tolerance time.Duration
+	cap       int
 }
 
 type optKind uint8
@@ -24,13 +29,17 @@ const (
 	optSkip
 	optBurst
 	optDelay
+	optTolerance
+	optCap
 )
 
-var optNames = [...]string{"the zero Option", "Inline", "On", "Skip", "Burst", "Delay"}
+var optNames = [...]string{"the zero Option", "Inline", "On", "Skip", "Burst", "Delay", "Tolerance", "Cap"}
 
 const (
-	forOnce  = 1<<optOn | 1<<optInline
-	forEvery = forOnce | 1<<optSkip | 1<<optBurst | 1<<optDelay
+	forSleep   = 1<<optOn | 1<<optTolerance
+	forOnce    = forSleep | 1<<optInline
+	forService = 1 << optCap
+	forEvery   = forOnce | 1<<optSkip | 1<<optBurst | 1<<optDelay
 )
 
 // Inline calls the function on the driver's goroutine instead of one of its own: for callbacks that only set
@@ -45,6 +54,28 @@ func On(c clock.Clock) Option {
 	return Option{kind: optOn, clock: c}
 }
 
+// Tolerance says how late the call may be because it waits for company; how late the system is comes on top. It is never
+// early. The default, a millisecond, is the wheel's tick. Less than that is precise: the timer is on [Precise], with 0
+// alone, and with more coarsened to what it tolerates. More than that makes calls that are near each other one wake-up:
+// deadlines are rounded up to a power of two of nanoseconds, at most d, so those with other tolerances fall together, too.
+//
+// On another clock than the monotonic one all timers are exact, and d says only what is rounded. In a synctest bubble time
+// is free, and nothing is rounded.
+func Tolerance(d time.Duration) Option {
+	if d < 0 {
+		panic(fmt.Sprintf("bide/timer: Tolerance: must not be negative, not %v", d))
+	}
+	return Option{kind: optTolerance, tolerance: d}
+}
+
+// Cap bounds how many entries may be pending in a service of one's own: see [Service.TrySchedule].
+func Cap(n int) Option {
+	if n <= 0 {
+		panic(fmt.Sprintf("bide/timer: Cap: must be positive, not %d", n))
+	}
+	return Option{kind: optCap, cap: n}
+}
+
 // Skip makes [Every] call only the latest tick that came while the function ran, and count the others as missed. It is
 // the default.
 func Skip() Option { return Option{kind: optSkip} }
@@ -56,22 +87,32 @@ func Burst() Option { return Option{kind: optBurst} }
 func Delay() Option { return Option{kind: optDelay} }
 
 type options struct {
-	clock  clock.Clock
-	inline bool
-	late   optKind
+	clock     clock.Clock
+	tolerance time.Duration // negative: not given
+	inline    bool
+	late      optKind
+	cap       int
 }
 
 func gather(call string, allowed uint, opts []Option) options {
-	o := options{late: optSkip}
+	return gatherFor("bide/timer", call, allowed, opts)
+}
+
+func gatherFor(pkg, call string, allowed uint, opts []Option) options {
+	o := options{late: optSkip, tolerance: -1}
 	for _, opt := range opts {
 		if allowed&(1<<opt.kind) == 0 {
-			panic("bide/timer: " + call + " has no use for " + optNames[opt.kind])
+			panic(pkg + ": " + call + " has no use for " + optNames[opt.kind])
 		}
 		switch opt.kind {
 		case optInline:
 			o.inline = true
 		case optOn:
 			o.clock = opt.clock
+		case optTolerance:
+			o.tolerance = opt.tolerance
+		case optCap:
+			o.cap = opt.cap
 		default:
 			o.late = opt.kind
 		}
@@ -79,23 +120,44 @@ func gather(call string, allowed uint, opts []Option) options {
 	return o
 }
 
-func (o options) service() *Service {
-	if o.clock == nil {
-		return def
+// service is the one for the clock and the tolerance; s if no clock was given.
+func (o options) service(s *Service) *Service {
+	if o.clock != nil {
+		s = For(o.clock)
 	}
-	return For(o.clock)
-}
-
-// Choose is for calls that take options of this package, like a sleep: it returns the service of the clock given by
-// [On], or s if none was given. It panics, naming the call, on any other option.
-func Choose(pkg, call string, s *Service, opts []Option) *Service {
-	for _, opt := range opts {
-		if opt.kind != optOn {
-			panic(pkg + ": " + call + " has no use for " + optNames[opt.kind])
-		}
-		s = For(opt.clock)
+	if s == def && 0 <= o.tolerance && o.tolerance < time.Millisecond {
+		return Precise()
 	}
 	return s
+}
+
+// slack is a tolerance as a shift: a deadline is rounded up to a multiple of 1<<slack nanoseconds.
+type slack uint8
+
+// slack is 0 where nothing is tolerated, or the tick is all that is.
+func (o options) slack(s *Service) slack {
+	if o.tolerance <= 0 || s == def && o.tolerance < 2<<coarse {
+		return 0
+	}
+	return slack(bits.Len64(uint64(o.tolerance)) - 1)
+}
+
+// round rounds up; not in bubbles, where instants are negative and wake-ups free.
+func (k slack) round(at clock.Instant) clock.Instant {
+	rest := clock.Instant(1)<<k - 1
+	if at <= 0 || at >= clock.Forever-rest {
+		return at
+	}
+	return (at + rest) &^ rest
+}
+
+// Deadline is for calls that take options of this package, like a sleep of d: it returns the service that [On] and
+// [Tolerance] name, or s if neither was given, and the instant on its clock that is d from now, rounded up by what is
+// tolerated. It panics, naming the call, on any other option.
+func Deadline(pkg, call string, s *Service, d time.Duration, opts []Option) (*Service, clock.Instant) {
+	o := gatherFor(pkg, call, forSleep, opts)
+	s = o.service(s)
+	return s, o.slack(s).round(after(s, d))
 }
 
 // services has the service of each clock, weakly: it lives as long as somebody uses it, or an alarm is set.
@@ -122,7 +184,7 @@ func For(c clock.Clock) *Service {
 			}
 			services.CompareAndDelete(key, p)
 		}
-		s := NewService(c)
+		s := newService(c, c.NewAlarm, 1, exact)
 		p := weak.Make(s)
 		if _, lost := services.LoadOrStore(key, p); !lost {
 			runtime.AddCleanup(s, func(key any) { services.CompareAndDelete(key, p) }, key)

@@ -175,8 +175,8 @@ func TestFireCancelsTheNext(t *testing.T) {
 	expectTimes(t, "b fired", b.fired, 10)
 }
 
-// TestOwnerInThePast: at once, and without the clock moving.
-func TestOwnerInThePast(t *testing.T) {
+// TestOwnerInThePastBubble: at once, and without the clock moving.
+func TestOwnerInThePastBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := clock.NewVirtual()
 		s := timer.NewService(v)
@@ -299,8 +299,8 @@ func TestOrderBehindAFullBatch(t *testing.T) {
 	}
 }
 
-// TestGoexitInFire: a function that calls Goexit, on a goroutine of the clock's, takes nobody along.
-func TestGoexitInFire(t *testing.T) {
+// TestGoexitInFireBubble: a function that calls Goexit, on a goroutine of the clock's, takes nobody along.
+func TestGoexitInFireBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := clock.NewVirtual()
 		s := timer.NewService(v)

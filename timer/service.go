@@ -1,6 +1,7 @@
 package timer
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -11,20 +12,25 @@ import (
 )
 
 // A Service looks at entries when their time has come. It has no goroutine: each shard keeps one alarm of its clock,
-// set for the next look. Cancel leaves the alarm as it is: when it finds nothing, it is not set again.
+// set for the next look. Safe for concurrent use; Schedule, Cover and Cancel allocate nothing.
 //
-// On the monotonic clock it is coarse: a tick is 2^20 ns (1.05 ms), deadlines are rounded up to it, and entries are
-// spread over a few shards by the processor that links them. On any other clock one shard is exact to the
-// nanosecond. Schedule, Cover and Cancel take constant time and allocate nothing.
+// The default service is coarse: a wheel with a tick of 2^20 ns (1.05 ms), deadlines are rounded up to it, and entries
+// are spread over a few shards by the processor that links them. Schedule, Cover and Cancel take constant time. Cancel
+// leaves the alarm as it is: when it finds nothing, it is not set again.
+//
+// Every other service is exact to the nanosecond: a heap in one shard, logarithmic in what is pending. Cancel of the
+// last entry clears the alarm.
 type Service struct {
 	clock  clock.Clock
-	real   bool    // the monotonic clock, whose negative instants are a synctest bubble's
-	shards []shard // the last one is for bubbles, if real
+	tell   telling
+	own    bool    // of NewService: it may have a cap, and may be closed
+	cap    int     // 0: none
+	shards []shard // the last one is for bubbles, if there can be any
 	spread sync.Pool
 	turn   atomic.Uint32
 }
 
-// coarse is the tick of the monotonic clock, as a shift.
+// coarse is the tick of the default service, as a shift.
 const coarse = 20
 
 // exact, in the place of a shift, is a service without ticks: a heap.
@@ -33,19 +39,37 @@ const exact = 0xff
 // maxShards bounds what Next and Stats visit, and what an idle machine with many processors keeps.
 const maxShards = 16
 
-var def = newService(clock.Monotonic(), min(runtime.GOMAXPROCS(0), maxShards), coarse)
+var def = newService(clock.Monotonic(), clock.Monotonic().NewAlarm, min(runtime.GOMAXPROCS(0), maxShards), coarse)
 
-// Default is the process's service, on the monotonic clock.
+// Default is the process's service for timeouts, on the monotonic clock.
 func Default() *Service { return def }
 
-// NewService returns a service of its own on c, exact to the clock's nanosecond. Most programs never call it: [For]
-// is the one that timers and scopes on c share.
-func NewService(c clock.Clock) *Service { return newService(c, 1, exact) }
+var precise = sync.OnceValue(func() *Service {
+	return newService(clock.Monotonic(), clock.NewPreciseAlarm, 1, exact)
+})
 
-func newService(c clock.Clock, n int, shift uint8) *Service {
-	s := &Service{clock: c, real: c == clock.Monotonic()}
+// Precise is the process's service for what has to come at its time, within some tens of microseconds on Linux: its
+// alarm is a timerfd, and a goroutine waits for that while anything is pending. Elsewhere the alarm is the runtime's
+// timer, a millisecond late or more. Timers and sleeps with a small [Tolerance] are on it. Scheduling what comes next
+// costs a system call.
+func Precise() *Service { return precise() }
+
+// NewService returns a service of its own on c, exact to the clock's nanosecond. Most programs never call it: [For] is
+// the one that timers and scopes on c share. Option: [Cap].
+func NewService(c clock.Clock, opts ...Option) *Service {
+	if c == nil {
+		panic("bide/timer: NewService with a nil Clock")
+	}
+	o := gather("NewService", forService, opts)
+	s := newService(c, c.NewAlarm, 1, exact)
+	s.own, s.cap = true, o.cap
+	return s
+}
+
+func newService(c clock.Clock, alarm func(func(clock.Instant)) clock.Alarm, n int, shift uint8) *Service {
+	s := &Service{clock: c, tell: tellingOf(c)}
 	s.shards = make([]shard, n, n+1)
-	if s.real {
+	if s.tell != never {
 		s.shards = append(s.shards, shard{bubble: true})
 	}
 	for i := range s.shards {
@@ -57,7 +81,7 @@ func newService(c clock.Clock, n int, shift uint8) *Service {
 			sh.wheel = new(queue.Wheel[Owner])
 			sh.wheel.Init(shift)
 		}
-		sh.alarm = c.NewAlarm(func(now clock.Instant) { sh.drive(now) })
+		sh.alarm = alarm(func(now clock.Instant) { sh.drive(now) })
 	}
 	s.spread.New = func() any { return &s.shards[s.turn.Add(1)%uint32(n)] }
 	return s
@@ -79,15 +103,38 @@ func (s *Service) Schedule(e *Entry, at clock.Instant) (isNext bool) {
 		return false
 	}
 	sh := s.lock(e, at)
-	sh.remove(e)
-	isNext = sh.add(e, at)
+	isNext = sh.move(e, at)
 	sh.mu.Unlock()
 	return isNext
 }
 
+// TrySchedule is Schedule with regard to the [Cap] of the service: an entry that would be one too many is refused with a
+// [*FullError]. One that is linked may always be moved.
+func (s *Service) TrySchedule(e *Entry, at clock.Instant) (isNext bool, err error) {
+	if s.cap == 0 || at == clock.Forever || e.n.Tag == 0 && e.n.Owner == nil {
+		return s.Schedule(e, at), nil
+	}
+	sh := s.lock(e, at)
+	defer sh.mu.Unlock()
+	if e.n.At() == 0 && sh.len() >= s.cap {
+		return false, &FullError{s.cap}
+	}
+	return sh.move(e, at), nil
+}
+
+// A FullError is what [Service.TrySchedule] refuses an entry with.
+type FullError struct {
+	Cap int // of the service
+}
+
+// Error says what to do.
+func (e *FullError) Error() string {
+	return fmt.Sprintf("bide/timer: %d entries are pending, as many as the service's cap allows: cancel some, or try later", e.Cap)
+}
+
 // Cover is Schedule for sticky owners, which leave their entry linked while they are idle: it does nothing if the
 // driver will look by due anyway. The owner has stored its deadline, and then what Due takes for armed, both with
-// sync/atomic, before the call: then either this load of at sees that the driver has unlinked the entry, or the
+// sync/atomic, before the call: then either this load of At sees that the driver has unlinked the entry, or the
 // driver's Due sees the owner armed.
 func (s *Service) Cover(e *Entry, due clock.Instant) {
 	step.At("timer.cover")
@@ -97,8 +144,8 @@ func (s *Service) Cover(e *Entry, due clock.Instant) {
 	s.Schedule(e, due)
 }
 
-// Cancel takes e out. was: it was linked; wasNext: its shard was to look at it next, alone or with others. (The alarm stays as it is, and wakes the
-// driver for nothing.) A Fire whose Due came before may still be under way: it is the owner's to know.
+// Cancel takes e out. was: it was linked; wasNext: its shard was to look at it next, alone or with others. A Fire whose
+// Due came before may still be under way: it is the owner's to know.
 func (s *Service) Cancel(e *Entry) (was, wasNext bool) {
 	sh := s.home(e)
 	if sh == nil {
@@ -108,11 +155,7 @@ func (s *Service) Cancel(e *Entry) (was, wasNext bool) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	wasNext = !sh.bubble && sh.isNext(&e.n)
-	if !sh.remove(e) {
-		return false, false
-	}
-	sh.stats.Canceled++
-	return true, wasNext
+	return sh.cancel(e), wasNext
 }
 
 // home is the shard that e is or was linked in, or nil.
@@ -125,7 +168,7 @@ func (s *Service) home(e *Entry) *shard {
 
 // lock locks the shard that e is to be linked in, having taken it out of any other.
 func (s *Service) lock(e *Entry, at clock.Instant) *shard {
-	sh, bubble := s.home(e), s.real && at < 0
+	sh, bubble := s.home(e), s.bubbled(at)
 	if sh == nil || sh.bubble != bubble {
 		if sh != nil {
 			sh.mu.Lock()
@@ -137,6 +180,10 @@ func (s *Service) lock(e *Entry, at clock.Instant) *shard {
 	}
 	step.At("timer.lock")
 	sh.mu.Lock()
+	if sh.closed {
+		sh.mu.Unlock()
+		panic("bide/timer: Schedule on a closed Service")
+	}
 	return sh
 }
 

@@ -23,8 +23,8 @@ func parseOps(data []byte) (ops []op) {
 	return ops
 }
 
-// FuzzService plays the machine of service_machine_test.go. The first byte says which service.
-func FuzzService(f *testing.F) {
+// FuzzServiceBubble plays the machine of service_machine_test.go. The first byte says which service.
+func FuzzServiceBubble(f *testing.F) {
 	const advance, sched, cancel, next, cover, later, idle = byte(opAdvance), byte(opSchedule), byte(opCancel), byte(opNext),
 		byte(opCover), byte(opLater), byte(opIdle)
 	for _, seed := range [][]byte{

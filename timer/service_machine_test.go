@@ -179,7 +179,7 @@ func play(t *testing.T, shift uint8, ops []op) (err error) {
 		m.exact = m.exact && o.kind < eagerOps
 	}
 	synctest.Test(t, func(*testing.T) {
-		m.s = newService(m.v, 1, shift)
+		m.s = newService(m.v, m.v.NewAlarm, 1, shift)
 		for id := range m.p {
 			m.p[id] = &player{m: m, id: id}
 			m.p[id].Init(m.p[id])

@@ -43,8 +43,8 @@ func drawOps(t *rapid.T, kinds opKind) []op {
 	}), n, n).Draw(t, "ops")
 }
 
-// TestServiceModel: what fires, when, and in which order, on a virtual clock; exact, and in ticks of a millisecond.
-func TestServiceModel(t *testing.T) {
+// TestServiceModelBubble: what fires, when, and in which order, on a virtual clock; exact, and in ticks of a millisecond.
+func TestServiceModelBubble(t *testing.T) {
 	for _, shift := range []uint8{exact, 0, coarse} {
 		rapid.Check(t, func(rt *rapid.T) {
 			if err := play(t, shift, drawOps(rt, eagerOps)); err != nil {
@@ -54,9 +54,9 @@ func TestServiceModel(t *testing.T) {
 	}
 }
 
-// TestServiceModelSticky: the same with owners that leave their entry linked and move their deadline without a call.
+// TestServiceModelStickyBubble: the same with owners that leave their entry linked and move their deadline without a call.
 // The order within an instant is theirs.
-func TestServiceModelSticky(t *testing.T) {
+func TestServiceModelStickyBubble(t *testing.T) {
 	for _, shift := range []uint8{exact, 0, coarse} {
 		rapid.Check(t, func(rt *rapid.T) {
 			if err := play(t, shift, drawOps(rt, opKinds)); err != nil {

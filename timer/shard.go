@@ -25,6 +25,9 @@ type shard struct {
 	free   []*node
 	chunks [][]node
 	stats  Stats
+	closed bool
+	firing int           // drivers that fire; counted in a service that can be closed
+	quiet  chan struct{} // made by Close, closed when firing falls to 0
 
 	_ [64]byte // the next shard's lock is another processor's
 }
@@ -92,6 +95,31 @@ func (sh *shard) remove(e *Entry) bool {
 	return true
 }
 
+// move is remove and add, for Schedule.
+//
+// Preconditions: mu held.
+func (sh *shard) move(e *Entry, at clock.Instant) (isNext bool) {
+	sh.remove(e)
+	sh.stats.Scheduled++
+	return sh.add(e, at)
+}
+
+// cancel is remove for good, for Cancel. An exact shard that is empty then has no alarm: there a goroutine may wait for
+// it.
+//
+// Preconditions: mu held.
+func (sh *shard) cancel(e *Entry) bool {
+	if !sh.remove(e) {
+		return false
+	}
+	sh.stats.Canceled++
+	if sh.heap != nil && sh.heap.Len() == 0 && sh.target != clock.Forever {
+		sh.target = clock.Forever
+		sh.alarm.Clear()
+	}
+	return true
+}
+
 // add links e and sets the alarm if need be.
 //
 // Preconditions: mu held; e is not linked.
@@ -104,22 +132,25 @@ func (sh *shard) add(e *Entry, at clock.Instant) (isNext bool) {
 	if look >= sh.target {
 		return false
 	}
+	var now clock.Instant
+	if sh.s.tell == bySign {
+		now = clock.Now()
+	}
+	if now < 0 {
+		// In a bubble, and a deadline from outside. The alarm must not be moved from here: the runtime would
+		// count the duration from the bubble's clock, and every timer of the shard sleep for decades. The next
+		// entry that is linked from outside sets it.
+		return false
+	}
 	if sh.wheel != nil {
-		now := sh.s.clock.Now()
-		if now < 0 && sh.s.real {
-			// In a bubble, and a deadline from outside. The alarm must not be moved from here: the runtime would
-			// count the duration from the bubble's clock, and every timer of the shard sleep for decades. The next
-			// entry that is linked from outside sets it.
-			return false
-		}
 		// The alarm needed the reading of the clock anyway: with base brought forward the look is not too early.
 		sh.wheel.Unlink(&e.n)
 		sh.wheel.Forward(now)
 		sh.wheel.Link(&e.n, at)
-		look, _ = sh.next() // e's look, or that of one for which no alarm could be set, above
-		if look >= sh.target {
-			return false
-		}
+	}
+	look, _ = sh.next() // e's look, or that of one for which no alarm could be set, above
+	if look >= sh.target {
+		return false
 	}
 	sh.target = look
 	sh.alarm.Set(look)

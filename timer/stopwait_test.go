@@ -21,8 +21,8 @@ func (g gate) f() {
 	<-g.out
 }
 
-// TestStopWaitWaits for a call that is running, on a virtual clock and in a bubble; nothing runs when it returns.
-func TestStopWaitWaits(t *testing.T) {
+// TestStopWaitWaitsBubble for a call that is running, on a virtual clock and in a bubble; nothing runs when it returns.
+func TestStopWaitWaitsBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := clock.NewVirtual()
 		for name, opts := range map[string][]timer.Option{"virtual": {timer.On(v)}, "bubble": nil} {
@@ -86,8 +86,8 @@ func TestStopWaitDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestStopWaitFromItself: false at once, and the timer is stopped, also if it armed itself before.
-func TestStopWaitFromItself(t *testing.T) {
+// TestStopWaitFromItselfBubble: false at once, and the timer is stopped, also if it armed itself before.
+func TestStopWaitFromItselfBubble(t *testing.T) {
 	for _, opts := range [][]timer.Option{nil, {timer.Inline()}} {
 		synctest.Test(t, func(t *testing.T) {
 			v := clock.NewVirtual()
@@ -142,8 +142,8 @@ func deep(n int, f func() bool) bool {
 	return deep(n-1, f) && n > 0
 }
 
-// TestStopWaitFromAnother timer's function: it would have to wait, so it reports false; and if it need not wait, true.
-func TestStopWaitFromAnother(t *testing.T) {
+// TestStopWaitFromAnotherBubble timer's function: it would have to wait, so it reports false; and if it need not wait, true.
+func TestStopWaitFromAnotherBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := clock.NewVirtual()
 		g := newGate()
@@ -164,8 +164,8 @@ func TestStopWaitFromAnother(t *testing.T) {
 	})
 }
 
-// TestStopWaitFromItsGoroutine: a goroutine that the function started is not the function, and waits.
-func TestStopWaitFromItsGoroutine(t *testing.T) {
+// TestStopWaitFromItsGoroutineBubble: a goroutine that the function started is not the function, and waits.
+func TestStopWaitFromItsGoroutineBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := clock.NewVirtual()
 		g := newGate()
@@ -189,8 +189,8 @@ func TestStopWaitFromItsGoroutine(t *testing.T) {
 	})
 }
 
-// TestStopWaitRearmed: a function that arms its timer while StopWait waits: it ends stopped.
-func TestStopWaitRearmed(t *testing.T) {
+// TestStopWaitRearmedBubble: a function that arms its timer while StopWait waits: it ends stopped.
+func TestStopWaitRearmedBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := clock.NewVirtual()
 		for range 2 {

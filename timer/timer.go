@@ -21,11 +21,12 @@ type Timer struct {
 	n      *node
 	gen    uint64
 	inline bool
+	slack  slack
 }
 
 // AfterFunc calls f on a goroutine of its own once d has passed: never early, and on the default service one tick
 // (1.05 ms) and the runtime's own lateness late. It costs one allocation and takes constant time, whatever is pending.
-// A negative d is 0. Options: [Inline], [On].
+// A negative d is 0. Options: [Inline], [On], [Tolerance].
 //
 // What happened before the call of AfterFunc, or of the Reset that armed it, happened before f.
 func AfterFunc(d time.Duration, f func(), opts ...Option) *Timer {
@@ -33,14 +34,16 @@ func AfterFunc(d time.Duration, f func(), opts ...Option) *Timer {
 		panic("bide/timer: AfterFunc: nil function")
 	}
 	o := gather("AfterFunc", forOnce, opts)
-	t := &Timer{f: f, inline: o.inline}
-	t.start(o.service(), d)
+	t := &Timer{f: f}
+	t.start(o, d)
 	return t
 }
 
-func (t *Timer) start(s *Service, d time.Duration) {
+func (t *Timer) start(o options, d time.Duration) {
+	s := o.service(def)
+	t.inline, t.slack = o.inline, o.slack(s)
 	due := after(s, d)
-	t.sh = s.pick(s.real && (due < 0 || due == clock.Forever && clock.InBubble()))
+	t.sh = s.pick(s.bubbled(due) || due == clock.Forever && s.tell == bySign && clock.InBubble())
 	t.sh.mu.Lock()
 	t.arm(due)
 	t.sh.mu.Unlock()
@@ -49,10 +52,15 @@ func (t *Timer) start(s *Service, d time.Duration) {
 // after is clock.After for any clock.
 func after(s *Service, d time.Duration) clock.Instant {
 	d = max(d, 0)
-	if s.real {
+	if s.clock == clock.Monotonic() {
 		return clock.After(d)
 	}
-	return s.clock.Now().Add(d)
+	now := s.clock.Now()
+	at := now.Add(d)
+	if s.tell == bySign && now < 0 && at >= 0 {
+		return clock.Forever // as clock.After does: the sign says where it was read
+	}
+	return at
 }
 
 // arm: Preconditions: mu held.
@@ -61,7 +69,7 @@ func (t *Timer) arm(due clock.Instant) {
 	if n == nil {
 		n = t.sh.take()
 		t.n, t.gen = n, n.gen
-		n.fn, n.inline = t.f, t.inline
+		n.fn, n.inline, n.slack = t.f, t.inline, t.slack
 	}
 	if t.ev != nil && (n.every == nil || n.every.stopped) {
 		ev := *t.ev
@@ -107,9 +115,7 @@ func (t *Timer) stop() bool {
 		was = was || !n.every.stopped
 		n.every.stopped = true
 	}
-	if t.sh.remove(&n.e) {
-		t.sh.stats.Canceled++
-	}
+	t.sh.cancel(&n.e)
 	t.sh.release(n) // N3
 	return was
 }
@@ -130,7 +136,7 @@ func (t *Timer) StopWait() bool {
 			return true
 		}
 		t.sh.mu.Unlock()
-		if inCallback() {
+		if onStack("/timer.(*node).run") {
 			return false
 		}
 		t.sh.mu.Lock()
@@ -148,9 +154,9 @@ func (t *Timer) StopWait() bool {
 	}
 }
 
-// inCallback reports whether a timer's function is on the calling goroutine's stack. It is asked only when StopWait
-// would have to wait.
-func inCallback() bool {
+// onStack reports whether a function of this package is on the calling goroutine's stack. It is asked only by who would
+// have to wait for it.
+func onStack(function string) bool {
 	pcs := make([]uintptr, 64)
 	for skip := 2; ; skip += len(pcs) {
 		n := runtime.Callers(skip, pcs)
@@ -158,7 +164,7 @@ func inCallback() bool {
 		for more := n > 0; more; {
 			var f runtime.Frame
 			f, more = frames.Next()
-			if strings.HasSuffix(f.Function, "/timer.(*node).run") {
+			if strings.HasSuffix(f.Function, function) {
 				return true
 			}
 		}
@@ -183,11 +189,13 @@ func (t *Timer) Reset(d time.Duration) bool {
 func (t *Timer) ResetAt(at clock.Instant) bool {
 	t.lock("ResetAt")
 	defer t.sh.mu.Unlock()
-	if t.sh.s.real && at != clock.Forever && (at < 0) != t.sh.bubble {
+	if tell := t.sh.s.tell; at != clock.Forever && (tell == bySign && (at < 0) != t.sh.bubble || tell == byAsking) {
 		if clock.InBubble() != t.sh.bubble {
 			panic("bide/timer: Reset of a Timer on the other side of a synctest bubble")
 		}
-		at = max(at, 0) // the past; or beyond the time in which a bubble can be told
+		if tell == bySign {
+			at = max(at, 0) // the past; or beyond the time in which a bubble can be told
+		}
 	}
 	n := t.live()
 	was := n != nil && (n.armed || n.every != nil && !n.every.stopped)

@@ -35,8 +35,8 @@ func TestAfterFunc(t *testing.T) {
 	}
 }
 
-// TestAfterFuncNow: a duration that is not positive is 0: at once, by nobody's movement of the clock.
-func TestAfterFuncNow(t *testing.T) {
+// TestAfterFuncNowBubble: a duration that is not positive is 0: at once, by nobody's movement of the clock.
+func TestAfterFuncNowBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := clock.NewVirtual()
 		for _, d := range []time.Duration{0, -1, -time.Hour, -1 << 63} {
@@ -184,8 +184,8 @@ func TestInlineStopsThoseBehind(t *testing.T) {
 	}
 }
 
-// TestGoexitInCallback: the function's timer is as good as before, and others come; inline and not.
-func TestGoexitInCallback(t *testing.T) {
+// TestGoexitInCallbackBubble: the function's timer is as good as before, and others come; inline and not.
+func TestGoexitInCallbackBubble(t *testing.T) {
 	for _, opts := range [][]timer.Option{nil, {timer.Inline()}} {
 		synctest.Test(t, func(t *testing.T) {
 			v := clock.NewVirtual()
@@ -262,8 +262,8 @@ func TestPanics(t *testing.T) {
 		"bide/timer: AfterFunc has no use for Delay":                           func() { timer.AfterFunc(1, nothing, timer.Inline(), timer.Delay()) },
 		"bide/timer: AfterFunc has no use for the zero Option":                 func() { timer.AfterFunc(1, nothing, timer.Option{}) },
 		"bide/timer: Every has no use for the zero Option":                     func() { timer.Every(1, tick, timer.Option{}) },
-		"house: Nap has no use for Inline":                                     func() { timer.Choose("house", "Nap", nil, []timer.Option{timer.Inline()}) },
-		"house: Nap has no use for Skip":                                       func() { timer.Choose("house", "Nap", nil, []timer.Option{timer.Skip()}) },
+		"house: Nap has no use for Inline":                                     func() { timer.Deadline("house", "Nap", nil, 1, []timer.Option{timer.Inline()}) },
+		"house: Nap has no use for Skip":                                       func() { timer.Deadline("house", "Nap", nil, 1, []timer.Option{timer.Skip()}) },
 		"bide/timer: Stop of a Timer that AfterFunc or Every did not make":     func() { zero.Stop() },
 		"bide/timer: StopWait of a Timer that AfterFunc or Every did not make": func() { zero.StopWait() },
 		"bide/timer: Reset of a Timer that AfterFunc or Every did not make":    func() { zero.Reset(1) },
@@ -273,7 +273,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// TestOptions: the last of a kind counts, and Choose takes On only.
+// TestOptions: the last of a kind counts, and Deadline takes what a sleep does.
 func TestOptions(t *testing.T) {
 	a, b := clock.NewVirtual(), clock.NewVirtual()
 	n, f, _, inline := count(b)
@@ -285,13 +285,30 @@ func TestOptions(t *testing.T) {
 	if b.Advance(100); *n != 1 {
 		t.Error("the last On did not count")
 	}
-	if got := timer.Choose("p", "f", timer.Default(), nil); got != timer.Default() {
-		t.Error("Choose without options is another service than the one given")
-	}
-	if got := timer.Choose("p", "f", timer.Default(), []timer.Option{timer.On(a)}); got != timer.For(a) {
-		t.Error("Choose with On is not the service of that clock")
-	}
-	if got := timer.Choose("p", "f", timer.For(a), []timer.Option{timer.On(clock.Monotonic())}); got != timer.Default() {
-		t.Error("Choose with On(Monotonic) is not the default service")
+	d := timer.Default()
+	for name, c := range map[string]struct {
+		s    *timer.Service
+		opts []timer.Option
+		want *timer.Service
+	}{
+		"no option":            {timer.For(a), nil, timer.For(a)},
+		"On":                   {d, []timer.Option{timer.On(a)}, timer.For(a)},
+		"On(Monotonic)":        {timer.For(a), []timer.Option{timer.On(clock.Monotonic())}, d},
+		"Tolerance(0)":         {d, []timer.Option{timer.Tolerance(0)}, timer.Precise()},
+		"a small Tolerance":    {d, []timer.Option{timer.Tolerance(time.Millisecond - 1)}, timer.Precise()},
+		"the usual Tolerance":  {d, []timer.Option{timer.Tolerance(time.Millisecond)}, d},
+		"a large Tolerance":    {d, []timer.Option{timer.Tolerance(time.Minute)}, d},
+		"Tolerance(0) and On":  {d, []timer.Option{timer.Tolerance(0), timer.On(a)}, timer.For(a)},
+		"On and Tolerance(0)":  {timer.For(a), []timer.Option{timer.On(clock.Monotonic()), timer.Tolerance(0)}, timer.Precise()},
+		"Tolerance(0), where?": {timer.For(a), []timer.Option{timer.Tolerance(0)}, timer.For(a)},
+	} {
+		before := c.want.Clock().Now()
+		got, due := timer.Deadline("p", "f", c.s, time.Hour, c.opts)
+		if got != c.want {
+			t.Errorf("%s: another service", name)
+		}
+		if due < before.Add(time.Hour) || due > got.Clock().Now().Add(time.Hour+time.Minute) {
+			t.Errorf("%s: due %v after %v, want an hour", name, due, before)
+		}
 	}
 }
