@@ -26,8 +26,12 @@ type Clock interface {
 // An Alarm calls its function once for every Set that was neither moved nor cleared before it came: never early. A
 // call that is already on its way when the alarm is moved or cleared still comes, so the function looks at the clock
 // and at its own state. Safe for concurrent use.
+//
+// In a synctest bubble the alarm of a real clock is another one, with the same function: it goes by the bubble's fake
+// time, and what is set or cleared there leaves alone what was set outside.
 type Alarm interface {
 	// Set sets the alarm, or moves it, to at. An instant that has passed means: at once, from another goroutine.
+	// Forever clears it.
 	Set(at Instant)
 	// Clear takes the alarm back.
 	Clear()
