@@ -16,12 +16,18 @@ type telling uint8
 const (
 	never    telling = iota
 	bySign           // negative instants are read in a bubble and nowhere else
-	byAsking         // any instant may be: the wall clock was stepped back
+	byAsking         // the sign says nothing: a wall clock may show any time
 )
 
 func tellingOf(c clock.Clock) telling {
 	if c == clock.Monotonic() {
 		return bySign
+	}
+	if b, err := clock.Boottime(); err == nil && c == b {
+		return bySign
+	}
+	if r, err := clock.Realtime(); err == nil && c == r {
+		return byAsking
 	}
 	return never
 }
