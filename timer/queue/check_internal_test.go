@@ -268,7 +268,7 @@ func (q *lazy4) check() (items []*Item, err error) {
 	return items, nil
 }
 
-func (q *binary) check() ([]*Item, error) {
+func (q *heap2) check() ([]*Item, error) {
 	for i, x := range q.a {
 		switch {
 		case i > 0 && x.before(q.a[(i-1)/2]):

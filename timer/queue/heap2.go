@@ -6,7 +6,7 @@ import (
 	"bide.invalid/bide/clock"
 )
 
-// binary is a binary heap by the standard library's container/heap: the baseline, and libevent's structure.
+// heap2 is a binary heap by the standard library's container/heap: the baseline, and libevent's structure.
 //
 //	B1  a[i] is not before a[(i-1)/2]
 //	B2  a[i].place == i
@@ -14,30 +14,30 @@ import (
 // insert, remove and pop are logarithmic, by way of an interface, and every comparison visits two items; next is constant.
 //
 // Source: Williams, "Algorithm 232: Heapsort" (CACM 1964).
-type binary struct{ a binaryHeap }
+type heap2 struct{ a binaryHeap }
 
 // NewBinaryHeap returns a binary heap.
-func NewBinaryHeap() Queue { return newTimers(new(binary)) }
+func NewBinaryHeap() Queue { return newTimers(new(heap2)) }
 
-func (q *binary) insert(x *Item) (isNext bool) {
+func (q *heap2) insert(x *Item) (isNext bool) {
 	heap.Push(&q.a, x)
 	return x.place == 0
 }
 
-func (q *binary) remove(x *Item) (wasNext bool) {
+func (q *heap2) remove(x *Item) (wasNext bool) {
 	wasNext = x.due == q.a[0].due
 	heap.Remove(&q.a, int(x.place))
 	return wasNext
 }
 
-func (q *binary) pop(now clock.Instant) *Item {
+func (q *heap2) pop(now clock.Instant) *Item {
 	if len(q.a) == 0 || q.a[0].due > now {
 		return nil
 	}
 	return heap.Pop(&q.a).(*Item)
 }
 
-func (q *binary) next() clock.Instant {
+func (q *heap2) next() clock.Instant {
 	if len(q.a) == 0 {
 		return clock.Forever
 	}
