@@ -68,7 +68,7 @@ func TestLazySweep(t *testing.T) {
 // TestWheelLooks: a pop stops after so many moves; Next says that there is more, and nothing comes out of order.
 func TestWheelLooks(t *testing.T) {
 	q := NewWheel(1)
-	const n = 3 * looks
+	const n = 5 * looks
 	items := make([]Item, n)
 	for i := range items {
 		q.Schedule(&items[i], clock.Instant(1<<18+n-i)) // one slot of a coarse level, the last comes first

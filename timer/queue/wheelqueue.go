@@ -9,14 +9,14 @@ import (
 
 // cascading is Wheel, the timer service's structure for timeouts, with its own loop: what is looked at too early is
 // linked again. insert, remove and next are constant, move too: an item that moves later stays where it is until the
-// look. pop moves an item at most once a level, but a slot of a coarse level may have any number of them: after 4096
+// look. pop moves an item at most once a level, but a slot of a coarse level may have any number of them: after 1024
 // it stops, and next says that there is more, so that a caller can let others have the lock.
 //
 // Source: Varghese and Lauck (1987), scheme 7; which digit chooses the level is described in Wheel.
 type cascading struct{ w Wheel[*Item] }
 
 // looks bounds the items that one pop moves.
-const looks = 4096
+const looks = 1024
 
 // NewWheel returns a hierarchical wheel. The tick has to be a power of two.
 func NewWheel(tick time.Duration) Queue {
