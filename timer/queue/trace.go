@@ -18,7 +18,7 @@ import (
 //	elapsed = uvarint(now - now of the operation before; of the first: now)
 //	ahead  = varint(at - now), of Scheduled and Moved only
 //
-// Varints are those of encoding/binary. A timeout that is scheduled and canceled takes about ten bytes.
+// Varints are those of encoding/binary. A timeout that is scheduled and canceled takes about 15 bytes.
 //
 // A timer has an id from Scheduled until Canceled or Fired; then the id is free for another one. Ids are dense: a new
 // one is at most as large as the number of ids that were used before. A timer that was scheduled before the recording
