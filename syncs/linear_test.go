@@ -202,7 +202,7 @@ var broken []subject
 func TestLinear(t *testing.T) {
 	for _, s := range linear {
 		t.Run(s.name, func(t *testing.T) {
-			if s.check(t, lasting(2)) {
+			if s.check(t, lasting(4)) {
 				t.Error("there is no order in which this could have happened")
 			}
 		})

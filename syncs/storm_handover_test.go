@@ -21,7 +21,7 @@ func TestStressQueue(t *testing.T) {
 	for _, room := range []int{0, 3} {
 		atProcs(t, func(t *testing.T) {
 			const putters, getters = 4, 4
-			more := lasting(2 * len(procs))
+			more := lasting(4 * len(procs))
 			q := syncs.NewQueue[int](room)
 			var failed atomic.Int64
 			var puts, gets [putters + getters][]int
