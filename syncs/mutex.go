@@ -44,6 +44,10 @@ import (
 // A Lock that returns an error has not taken the lock, and leaves nothing behind: if it had been woken, somebody else
 // is. A canceled context is seen even when the lock is free.
 //
+// # Close
+//
+// There is nothing to close.
+//
 // # Memory model
 //
 // The n-th Unlock synchronizes before the return of the m-th successful Lock, LockUntil or TryLock, for n < m.
