@@ -36,6 +36,6 @@ func ExampleSemaphore() {
 
 	// Output:
 	// <nil>
-	// bide/syncs: more permits than the semaphore has
+	// bide/syncs: more than there will ever be
 	// true
 }

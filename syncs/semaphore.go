@@ -2,7 +2,6 @@ package syncs
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"bide.invalid/bide/clock"
@@ -11,10 +10,6 @@ import (
 	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 )
-
-// ErrTooLarge is what Acquire returns when it asks for more permits than the semaphore has, so that waiting would be in
-// vain.
-var ErrTooLarge = errors.New("bide/syncs: more permits than the semaphore has")
 
 // A Semaphore has a number of permits, its size, of which a caller takes one or several, and gives them back. The zero
 // Semaphore has none, until SetSize.
