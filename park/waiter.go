@@ -63,6 +63,7 @@ type Waiter struct {
 	pooled bool
 	node   [1]Node // the place of most waits in a queue; more are made for wait-any, and kept
 	more   []Node
+	seat   seat // in a Lot, with node
 
 	// the host's, under the host's lock
 	links ilist.Links[filed]
