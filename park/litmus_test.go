@@ -40,23 +40,26 @@ func rounds(n int) int {
 	return n
 }
 
-// run reports how many wake-ups were lost; it gives up when it has seen a few.
-func run(l litmus, goroutines, rounds int, patience time.Duration) (lost int64) {
+// run reports how many waits were woken, and how many wake-ups were lost; it gives up when it has seen a few.
+func run(l litmus, goroutines, rounds int, patience time.Duration) (woken, lost int64) {
 	var group sync.WaitGroup
-	var n atomic.Int64
+	var n, w atomic.Int64
 	for me := range goroutines {
 		group.Go(func() {
 			for r := 1; r <= rounds && n.Load() < 10; r++ {
 				l.increment()
 				target := int64(goroutines) * int64(r)
-				if l.await(me, target, clock.After(patience)) == park.Expired {
+				switch l.await(me, target, clock.After(patience)) {
+				case park.Woken:
+					w.Add(1)
+				case park.Expired:
 					n.Add(1)
 				}
 			}
 		})
 	}
 	group.Wait()
-	return n.Load()
+	return w.Load(), n.Load()
 }
 
 // inLotLitmus waits in a lot, under the address of the count.
@@ -153,9 +156,11 @@ func TestStressLastTokenRealTime(t *testing.T) {
 	for name, l := range litmusKinds(t, goroutines, false) {
 		t.Run(name, func(t *testing.T) {
 			n := rounds(200_000)
-			if lost := run(l, goroutines, n, 10*time.Second); lost != 0 {
-				t.Errorf("%d wake-ups of %d rounds were lost", lost, n)
+			woken, lost := run(l, goroutines, n, 10*time.Second)
+			if lost != 0 || woken == 0 {
+				t.Errorf("%d wake-ups of %d rounds were lost, %d were not", lost, n, woken)
 			}
+			t.Logf("of %d waits %d were woken", goroutines*n, woken)
 		})
 	}
 }
@@ -165,7 +170,7 @@ func TestLastTokenNeedsTheLockRealTime(t *testing.T) {
 	const goroutines = 4
 	for name, l := range litmusKinds(t, goroutines, true) {
 		t.Run(name, func(t *testing.T) {
-			if lost := run(l, goroutines, 200, time.Millisecond); lost == 0 {
+			if _, lost := run(l, goroutines, 200, time.Millisecond); lost == 0 {
 				t.Error("nothing was lost")
 			}
 		})

@@ -16,7 +16,7 @@ import (
 // exclusive runs workers that take a lock by take, which may fail, and checks that they are alone in it.
 func exclusive(t *testing.T, take func(g, n int) bool, give func()) {
 	const workers = 8
-	more := lasting()
+	more := lasting(2)
 	var group sync.WaitGroup
 	var inside, failed atomic.Int64
 	held, counter := [workers]int{}, 0 // counter: guarded by the lock, and watched by the race detector
@@ -93,7 +93,7 @@ func TestStressWords(t *testing.T) {
 // still has the lock when Wait returns.
 func TestStressWordsCond(t *testing.T) {
 	const consumers = 6
-	source, more := seeded(t), lasting()
+	source, more := seeded(t), lasting(2)
 	ctx := context.Background()
 	var words Words
 	var mu, cond Word

@@ -30,8 +30,9 @@ func some(n int) int {
 	return n
 }
 
-// lasting returns a function that reports true until the time for a stress run is over: BIDE_STRESS says how long.
-func lasting() func() bool {
+// lasting returns a function that reports true until the time for a stress run is over: a share of BIDE_STRESS, or of a
+// second.
+func lasting(share int) func() bool {
 	d, err := time.ParseDuration(os.Getenv("BIDE_STRESS"))
 	if err != nil {
 		d = time.Second
@@ -39,7 +40,7 @@ func lasting() func() bool {
 			d /= 10
 		}
 	}
-	end := time.Now().Add(d)
+	end := time.Now().Add(d / time.Duration(share))
 	return func() bool { return time.Now().Before(end) }
 }
 
@@ -285,7 +286,7 @@ func (k *trail) stale(t *testing.T) {
 // of theirs are tried: no permit is lost or doubled, and nobody is woken by what was not meant for it.
 func TestStressPermits(t *testing.T) {
 	const workers, each = 8, 1
-	source, more := seeded(t), lasting()
+	source, more := seeded(t), lasting(1)
 	lists := [2]*permits{{free: each}, {free: each}}
 	var count [park.User]atomic.Int64
 	var canceled atomic.Pointer[bide.Scope]
