@@ -39,16 +39,13 @@ func (h *auxiliary) wait(x *Item) {
 	h.aux.left = x
 }
 
-// gather melds all trees into one.
+// gather melds all trees into one, whose root is least.
 func (h *auxiliary) gather() {
 	list := h.aux.left
 	for list != nil && list.right != nil {
 		list = pairs(list)
 	}
 	h.aux.left = nil
-	if list != nil {
-		list.up = nil
-	}
 	h.root = meld(h.root, list)
 }
 

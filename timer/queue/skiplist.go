@@ -10,7 +10,7 @@ import (
 // on, as its tower is high, and each further one has a quarter of the items.
 //
 //	K1  each list is in order, and has what the one below has and whose tower reaches it
-//	K2  no list from height on has an item
+//	K2  no list from height on has, or had, an item
 //
 // insert and remove search, logarithmic on average and by the luck of the towers only: the order of operations cannot
 // make it worse. pop unlinks the first, as often as its tower is high; next is constant. Towers are allocated, and kept
@@ -45,9 +45,7 @@ func (s *skipList) insert(x *Item) (isNext bool) {
 	for bits := s.rng.Uint64(); bits&3 == 0 && height < maxTower; bits >>= 2 {
 		height++
 	}
-	for ; s.height < height; s.height++ {
-		s.head[s.height] = nil
-	}
+	s.height = max(s.height, height)
 	var links [maxTower]**Item
 	s.find(x, &links)
 	if cap(x.tower) < height {
@@ -71,10 +69,6 @@ func (s *skipList) remove(x *Item) (wasNext bool) {
 func (s *skipList) unlink(x *Item, links *[maxTower]**Item) {
 	for l := range x.tower {
 		*links[l], x.tower[l] = x.tower[l], nil
-	}
-	x.tower = x.tower[:0]
-	for s.height > 0 && s.head[s.height-1] == nil {
-		s.height--
 	}
 }
 
