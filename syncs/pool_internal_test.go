@@ -385,3 +385,20 @@ func TestPoolLooksTwice(t *testing.T) {
 		t.Errorf("%v, %+v", err, p.Stats())
 	}
 }
+
+// Closed before its goroutine has begun: New is not called any more.
+func TestPoolClosedBeforeNew(t *testing.T) {
+	p := &Pool[int]{New: func(context.Context) (int, error) { t.Error("called"); return 1, nil }}
+	w := park.New(nil)
+	p.mu.Lock()
+	mine := p.places.take(w)
+	mine.v.ctx = context.Background()
+	p.waiting.push(mine)
+	a := p.next()
+	p.mu.Unlock()
+	p.Close()
+	p.try(a)
+	if o := w.Withdraw(a.t); o != park.Closed || p.Stats().Total != 0 || !p.gone.IsSet() {
+		t.Errorf("%v, %+v", o, p.Stats())
+	}
+}
