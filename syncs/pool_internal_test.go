@@ -356,3 +356,49 @@ func (p *Pool[T]) Put2(t *testing.T, v T) {
 
 // Waited reports whether somebody is in Wait.
 func (p *Pool[T]) Waited() bool { return p.gone.Queued() }
+
+// What comes between the first look and the wait is seen by the second one.
+func TestPoolLooksTwice(t *testing.T) {
+	bg := context.Background()
+	p := &Pool[int]{New: func(context.Context) (int, error) { return 1, nil }, Max: 1, Idle: time.Hour}
+	v, err := p.Get(bg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Put(v)
+	if v, err = p.wait(bg); v != 1 || err != nil || p.Stats().Waits != 1 {
+		t.Errorf("an item is idle: %d, %v, %+v", v, err, p.Stats())
+	}
+	p.Put(v)
+	p.mu.Lock()
+	p.idle.at(0).until = clock.Now() // too old meanwhile
+	p.mu.Unlock()
+	if v, err = p.wait(bg); v != 1 || err != nil || p.Stats().TooOld != 1 {
+		t.Errorf("an item is too old: %d, %v, %+v", v, err, p.Stats())
+	}
+	p.Put(v)
+	p.Close()
+	if _, err := p.wait(bg); err != ErrClosed {
+		t.Errorf("closed: %v", err)
+	}
+	if err := p.Wait(bg); err != nil || p.Stats().Waiting != 0 {
+		t.Errorf("%v, %+v", err, p.Stats())
+	}
+}
+
+// Closed before its goroutine has begun: New is not called any more.
+func TestPoolClosedBeforeNew(t *testing.T) {
+	p := &Pool[int]{New: func(context.Context) (int, error) { t.Error("called"); return 1, nil }}
+	w := park.New(nil)
+	p.mu.Lock()
+	mine := p.places.take(w)
+	mine.v.ctx = context.Background()
+	p.waiting.push(mine)
+	a := p.next()
+	p.mu.Unlock()
+	p.Close()
+	p.try(a)
+	if o := w.Withdraw(a.t); o != park.Closed || p.Stats().Total != 0 || !p.gone.IsSet() {
+		t.Errorf("%v, %+v", o, p.Stats())
+	}
+}

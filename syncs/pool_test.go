@@ -606,3 +606,43 @@ func TestPoolMadeOrCancel(t *testing.T) {
 		t.Logf("%s: got %d, canceled %d, made %d", c.name, got, canceled, f.ids.Load())
 	}
 }
+
+// What was made for a Get goes to that one, though another has waited longer; an error that follows is the other's own.
+// (Else the one would go away with the other's item, and the error would meet nobody: the other one would wait, and
+// nobody would try for it any more.)
+func TestBubblePoolMadeForWhoAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := []chan error{make(chan error), make(chan error)}
+		calls := 0
+		p := &syncs.Pool[int]{Max: 2, New: func(context.Context) (int, error) {
+			calls++
+			n := calls
+			return n, <-answers[n-1]
+		}}
+		type got struct {
+			v   int
+			err error
+		}
+		var gets [2]got
+		var ended [2]bool
+		for i := range gets {
+			go func() {
+				gets[i].v, gets[i].err = p.Get(bg)
+				ended[i] = true
+			}()
+			synctest.Wait()
+		}
+		answers[1] <- nil
+		synctest.Wait()
+		if ended != [2]bool{false, true} || gets[1] != (got{2, nil}) {
+			t.Fatalf("the second one's was made: ended %v, %v", ended, gets)
+		}
+		answers[0] <- errRefused
+		synctest.Wait()
+		if !ended[0] || gets[0] != (got{0, errRefused}) {
+			t.Fatalf("the first one's has failed: ended %v, %v", ended, gets)
+		}
+		p.Put(2)
+		shut(t, p)
+	})
+}

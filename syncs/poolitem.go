@@ -3,7 +3,6 @@ package syncs
 import (
 	"context"
 	"errors"
-	"time"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/ilist"
@@ -193,7 +192,7 @@ func (p *Pool[T]) arm() {
 	p.armed = true
 	at := p.idle.at(0).until
 	if p.broom == nil {
-		p.broom = timer.AfterFunc(time.Duration(at.Sub(clock.Now())), p.sweep)
+		p.broom = timer.AfterFunc(at.Sub(clock.Now()), p.sweep)
 	} else {
 		p.broom.ResetAt(at)
 	}

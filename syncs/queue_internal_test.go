@@ -324,3 +324,55 @@ func TestStock(t *testing.T) {
 		}
 	}
 }
+
+// What comes between the first look and the wait is seen by the second one.
+func TestQueueLooksTwice(t *testing.T) {
+	bg := context.Background()
+	q := NewQueue[int](1)
+	if err := q.putWaiting(bg, 1); err != nil {
+		t.Errorf("Put, and there is room: %v", err)
+	}
+	if v, err := q.getWaiting(bg); v != 1 || err != nil {
+		t.Errorf("Get, and something is in: %d, %v", v, err)
+	}
+	q.TryPut(2)
+	b := &queueBench{t: t, q: q}
+	p := b.putting(3)
+	if v, err := q.getWaiting(bg); v != 2 || err != nil {
+		t.Errorf("Get, and somebody waits to put: %d, %v", v, err)
+	}
+	p.ended(park.Woken, 0)
+	b.get(3, true)()
+	g := b.getting()
+	if err := q.putWaiting(bg, 4); err != nil {
+		t.Errorf("Put, and somebody waits to get: %v", err)
+	}
+	g.ended(park.Woken, 4)
+	q.Close()
+	if err := q.putWaiting(bg, 5); err != ErrClosed {
+		t.Errorf("Put, closed: %v", err)
+	}
+	if _, err := q.getWaiting(bg); err != ErrClosed {
+		t.Errorf("Get, closed: %v", err)
+	}
+	if q.Queued() || q.Stats().Waits != 0 {
+		t.Errorf("%+v", q.Stats())
+	}
+}
+
+// A context that panics while nothing has come: the waiter is out.
+func TestQueuePanicLeavesTheRow(t *testing.T) {
+	q := NewQueue[int](0)
+	for _, call := range []func(ctx context.Context){
+		func(ctx context.Context) { _, _ = q.Get(ctx) },
+		func(ctx context.Context) { _ = q.Put(ctx, 1) },
+	} {
+		func() {
+			defer func() { _ = recover() }()
+			call(&brittle{context.Background(), func() {}})
+		}()
+		if s := q.Stats(); s.Getting+s.Putting != 0 || s.Failed != s.Waits {
+			t.Errorf("%+v", s)
+		}
+	}
+}
