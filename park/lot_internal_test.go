@@ -421,7 +421,7 @@ func TestLotSpreads(t *testing.T) {
 }
 
 // A waiter of the pool keeps nothing of the last wait: not its key, either.
-func TestLotForgets(t *testing.T) {
+func TestLotForgetsBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // so that it is New that makes it
 		var l Lot
 		var w *Waiter

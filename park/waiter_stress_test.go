@@ -147,14 +147,14 @@ func (c *counter) run(t *testing.T, rounds int, recheck bool) (lost int64) {
 	return c.lost.Load()
 }
 
-func TestLitmusLastToken(t *testing.T) {
+func TestLitmusLastTokenBubble(t *testing.T) {
 	if lost := newCounter(4).run(t, some(200_000), true); lost != 0 {
 		t.Errorf("%d wake-ups were lost", lost)
 	}
 }
 
 // The litmus can fail: without the re-check wake-ups are lost, and found.
-func TestLitmusNeedsTheRecheck(t *testing.T) {
+func TestLitmusNeedsTheRecheckBubble(t *testing.T) {
 	if lost := newCounter(4).run(t, 2000, false); lost == 0 {
 		t.Error("nothing was lost without the re-check")
 	}
