@@ -79,8 +79,8 @@ func (l *leaper) come() *leaperAlarm {
 	return nil
 }
 
-// TestLeaper: it leaps over alarms, and calls what has come; an alarm in the past is called at once.
-func TestLeaper(t *testing.T) {
+// TestLeaperBubble: it leaps over alarms, and calls what has come; an alarm in the past is called at once.
+func TestLeaperBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := new(leaper)
 		var called []clock.Instant

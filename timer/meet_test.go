@@ -79,8 +79,8 @@ func meetings(t *testing.T, f func(t *testing.T, m *meeting)) {
 	}
 }
 
-// TestMeetings: in each of them either of the two may be first, or there would be nothing to find.
-func TestMeetings(t *testing.T) {
+// TestMeetingsBubble: in each of them either of the two may be first, or there would be nothing to find.
+func TestMeetingsBubble(t *testing.T) {
 	meetings(t, func(t *testing.T, m *meeting) {
 		stopped, rounds := 0, 0
 		for ; rounds < 100_000 && (stopped == 0 || stopped == rounds); rounds++ {

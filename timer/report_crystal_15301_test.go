@@ -68,8 +68,8 @@ func (f *forgetful) Due(now clock.Instant) (clock.Instant, bool) {
 
 func (f *forgetful) Fire(now clock.Instant) { f.fired.Store(int64(now)) }
 
-// TestReportCrystal15301Threads: the same while a driver is at work.
-func TestReportCrystal15301Threads(t *testing.T) {
+// TestReportCrystal15301ThreadsBubble: the same while a driver is at work.
+func TestReportCrystal15301ThreadsBubble(t *testing.T) {
 	for name, shift := range map[string]uint8{"heap": exact, "wheel": 0} {
 		synctest.Test(t, func(t *testing.T) {
 			v := clock.NewVirtual()

@@ -12,7 +12,7 @@ import (
 //
 // Here the report is the whole truth: each time a timer was armed there is one call, or one Stop or Reset that said it
 // prevented it.
-func TestReportGo14038(t *testing.T) {
+func TestReportGo14038Bubble(t *testing.T) {
 	meetings(t, func(t *testing.T, m *meeting) {
 		const rounds = 1000
 		var calls atomic.Int64

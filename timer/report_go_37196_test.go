@@ -14,7 +14,7 @@ import (
 //
 // Here whoever stops a timer looks nowhere else. Of all that stop it at once and its one call exactly one is first, and
 // knows.
-func TestReportGo37196(t *testing.T) {
+func TestReportGo37196Bubble(t *testing.T) {
 	meetings(t, func(t *testing.T, m *meeting) {
 		for i := range 200 {
 			var calls, prevented atomic.Int64

@@ -12,7 +12,7 @@ import (
 //
 // Here both look under one lock: what Stop has left is inactive, whether it or the expiry was first, until somebody arms
 // it.
-func TestReportGo80760(t *testing.T) {
+func TestReportGo80760Bubble(t *testing.T) {
 	makers := map[string]func(opts ...timer.Option) *timer.Timer{
 		"AfterFunc": func(opts ...timer.Option) *timer.Timer { return timer.AfterFunc(span, func() {}, opts...) },
 		"Every": func(opts ...timer.Option) *timer.Timer {

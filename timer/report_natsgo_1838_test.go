@@ -12,7 +12,7 @@ import (
 //
 // Here StopWait is what a Close needs: when it returns true, no call runs and none will, so what the function uses may be
 // taken away. Also of a watcher whose function arms the timer again.
-func TestReportNatsgo1838(t *testing.T) {
+func TestReportNatsgo1838Bubble(t *testing.T) {
 	meetings(t, func(t *testing.T, m *meeting) {
 		idle := 0
 		for i := range 400 {

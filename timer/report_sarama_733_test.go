@@ -14,7 +14,7 @@ import (
 //
 // Here nothing is to be received: whatever was done with a timer before, each call of it returns at once. All orders of
 // four; waiting for anything would move the bubble's clock, or be a deadlock.
-func TestReportSarama733(t *testing.T) {
+func TestReportSarama733Bubble(t *testing.T) {
 	const long = time.Hour
 	calls := []struct {
 		name string
