@@ -64,7 +64,7 @@ func TestEntrySize(t *testing.T) {
 // TestAllocsFire: an expiry allocates nothing of its own.
 func TestAllocsFire(t *testing.T) {
 	v := clock.NewVirtual()
-	s := timer.NewService(v)
+	s := timer.For(v)
 	n := 0
 	o := &counter{n: &n}
 	o.Init(o)

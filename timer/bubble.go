@@ -1,6 +1,7 @@
 package timer
 
 import (
+	"cmp"
 	"time"
 
 	"bide.invalid/bide/clock"
@@ -46,32 +47,46 @@ func (s *Service) bubbled(at clock.Instant) bool {
 // A bubbled stands in for the owner of a linked entry, and leads to its timer.
 type bubbled struct {
 	Owner
-	sh *shard
-	e  *Entry
-	t  *time.Timer
+	sh   *shard
+	e    *Entry
+	t    *time.Timer
+	over bool // the entry was unlinked; under sh.mu. (The entry itself may be in another service by now.)
 }
 
 // Preconditions: mu held; e is not linked.
 func (sh *shard) linkBubbled(e *Entry, at clock.Instant) {
 	b := &bubbled{Owner: e.n.Owner, sh: sh, e: e}
 	e.n.Owner = b
-	e.n.SetAt(at)
+	e.n.SetAt(cmp.Or(at, -1)) // 0 is what an entry that is not linked says
+	if sh.s.own {
+		if sh.bubbles == nil {
+			sh.bubbles = map[*bubbled]bool{}
+		}
+		sh.bubbles[b] = true
+	}
 	b.t = time.AfterFunc(at.Sub(sh.s.clock.Now()), b.look)
 }
 
 // Preconditions: the shard's mu held; e is linked.
 func unlinkBubbled(e *Entry) {
 	b := e.n.Owner.(*bubbled)
-	e.n.Owner = b.Owner
-	e.n.SetAt(0)
+	b.leave()
 	b.t.Stop()
+}
+
+// leave is all of unlinkBubbled that may be done outside of the bubble: the timer finds that it is over.
+func (b *bubbled) leave() {
+	b.over = true
+	b.e.n.Owner = b.Owner
+	b.e.n.SetAt(0)
+	delete(b.sh.bubbles, b)
 }
 
 // look is the driver's work for one entry.
 func (b *bubbled) look() {
 	now := b.sh.s.clock.Now()
 	b.sh.mu.Lock()
-	if b.e.n.Owner != Owner(b) || b.sh.closed { // unlinked, perhaps linked again, since the timer went off
+	if b.over { // since the timer went off
 		b.sh.mu.Unlock()
 		return
 	}
@@ -80,11 +95,12 @@ func (b *bubbled) look() {
 	if !fired && again != clock.Forever {
 		b.sh.linkBubbled(b.e, again)
 	}
-	if fired && b.sh.s.own {
-		b.sh.firing++
+	var r running
+	if fired {
+		r = b.sh.starts()
 	}
 	b.sh.mu.Unlock()
 	if fired {
-		b.sh.fire([]Owner{b.Owner}, now)
+		b.sh.fire([]Owner{b.Owner}, now, r)
 	}
 }

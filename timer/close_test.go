@@ -52,8 +52,11 @@ func TestCloseBubble(t *testing.T) {
 		if !s.Close() {
 			t.Error("the third Close waits for nothing")
 		}
-		expectPanic(t, "Schedule", "bide/timer: Schedule on a closed Service", func() { pending.schedule(s, 200) })
-		expectPanic(t, "Cover", "bide/timer: Schedule on a closed Service", func() { s.Cover(&pending.Entry, 200) })
+		pending.schedule(s, 200)
+		s.Cover(&pending.Entry, 200)
+		if _, err := s.TrySchedule(&pending.Entry, 200); err != timer.ErrClosed || s.Stats().Pending != 0 {
+			t.Errorf("scheduling on a closed service: %v, %d pending", err, s.Stats().Pending)
+		}
 		expectPanic(t, "Default", "bide/timer: Close of a service that the whole process shares", func() { timer.Default().Close() })
 		expectPanic(t, "For", "bide/timer: Close of a service that the whole process shares", func() { timer.For(v).Close() })
 		if n := s.Expire(1000); n != 0 || v.Jump() {

@@ -28,19 +28,23 @@ func (sh *shard) drive(now clock.Instant) (fired int, more bool) {
 		// looks are made as of base: with an older reading Fire would take a due timer for one that was moved.
 		now = max(now, sh.wheel.Base())
 	}
+	sh.latest = now
 	n := sh.collect(&due, now)
-	if n > 0 && sh.s.own {
-		sh.firing++
+	var r running
+	if n > 0 {
+		r = sh.starts()
 	}
-	sh.target = clock.Forever
-	if look, ok := sh.next(); ok {
+	if look, ok := sh.next(); !ok {
+		sh.rest() // if it is not the alarm that calls
+		sh.target = clock.Forever
+	} else {
 		sh.target = look
 		sh.alarm.Set(sh.target)
 		more = sh.target <= now
 	}
 	sh.mu.Unlock()
 	if n > 0 {
-		sh.fire(due[:n], now)
+		sh.fire(due[:n], now, r)
 	}
 	return n, more
 }
@@ -75,16 +79,16 @@ func (sh *shard) collect(due *[batch]Owner, now clock.Instant) (n int) {
 	return n
 }
 
-// fire calls Fire of each. One that calls runtime.Goexit does not take the others along. StopWait and Close from within
-// are recognized by this frame.
-func (sh *shard) fire(due []Owner, now clock.Instant) {
+// fire calls Fire of each. One that calls runtime.Goexit does not take the others along. Close from within is
+// recognized by this frame.
+func (sh *shard) fire(due []Owner, now clock.Instant, r running) {
 	next := 0
 	defer func() {
 		if next < len(due) {
 			rest := append([]Owner(nil), due[next:]...)
-			go sh.fire(rest, now)
-		} else if sh.s.own {
-			sh.fired()
+			go sh.fire(rest, now, r)
+		} else {
+			sh.ends(r)
 		}
 	}()
 	for next < len(due) {
@@ -99,7 +103,7 @@ func (sh *shard) fire(due []Owner, now clock.Instant) {
 // come by now, fires what is due, on the calling goroutine, and returns how many that were. It may run beside the
 // alarm's.
 func (s *Service) Expire(now clock.Instant) (fired int) {
-	if s.tell == bySign && now < 0 || s.tell == byAsking && clock.InBubble() {
+	if s.tell != never && clock.InBubble() {
 		return 0 // in a bubble, whose entries have timers of their own; alarms are not set from there
 	}
 	for i := range s.shards {

@@ -106,6 +106,7 @@ func (sh *shard) arm(n *node, due clock.Instant) {
 	n.due, n.armed = due, true
 	if due == clock.Forever {
 		sh.remove(&n.e)
+		sh.rest()
 		return
 	}
 	sh.move(&n.e, n.look())

@@ -59,6 +59,8 @@ func On(c clock.Clock) Option {
 // alone, and with more coarsened to what it tolerates. More than that makes calls that are near each other one wake-up:
 // deadlines are rounded up to a power of two of nanoseconds, at most d, so those with other tolerances fall together, too.
 //
+// Of a periodic timer whose period is less, some ticks count as missed.
+//
 // On another clock than the monotonic one all timers are exact, and d says only what is rounded. In a synctest bubble time
 // is free, and nothing is rounded.
 func Tolerance(d time.Duration) Option {

@@ -1,6 +1,7 @@
 package timer
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -90,9 +91,13 @@ func newService(c clock.Clock, alarm func(func(clock.Instant)) clock.Alarm, n in
 // Clock is the clock that the service drives.
 func (s *Service) Clock() clock.Clock { return s.clock }
 
+// ErrClosed is what TrySchedule returns on a service that is closed.
+var ErrClosed = errors.New("bide/timer: the service is closed")
+
 // Schedule links e, or moves it, so that the driver looks at it at or after at, and as soon as the tick and the clock's
 // alarm allow. An instant that has passed is looked at at once, one within the current tick at its end, by the driver's
 // goroutine; [clock.Forever] takes e out.
+// On a closed service it does nothing.
 // isNext: nothing in e's shard is looked at before it, so the alarm was moved.
 func (s *Service) Schedule(e *Entry, at clock.Instant) (isNext bool) {
 	if e.n.Tag == 0 && e.n.Owner == nil {
@@ -103,20 +108,25 @@ func (s *Service) Schedule(e *Entry, at clock.Instant) (isNext bool) {
 		return false
 	}
 	sh := s.lock(e, at)
-	isNext = sh.move(e, at)
+	if !sh.closed {
+		isNext = sh.move(e, at)
+	}
 	sh.mu.Unlock()
 	return isNext
 }
 
 // TrySchedule is Schedule with regard to the [Cap] of the service: an entry that would be one too many is refused with a
-// [*FullError]. One that is linked may always be moved.
+// [*FullError]. One that is linked may always be moved. On a closed service it returns [ErrClosed].
 func (s *Service) TrySchedule(e *Entry, at clock.Instant) (isNext bool, err error) {
-	if s.cap == 0 || at == clock.Forever || e.n.Tag == 0 && e.n.Owner == nil {
+	if at == clock.Forever || e.n.Tag == 0 && e.n.Owner == nil {
 		return s.Schedule(e, at), nil
 	}
 	sh := s.lock(e, at)
 	defer sh.mu.Unlock()
-	if e.n.At() == 0 && sh.len() >= s.cap {
+	switch {
+	case sh.closed:
+		return false, ErrClosed
+	case s.cap > 0 && e.n.At() == 0 && sh.len() >= s.cap:
 		return false, &FullError{s.cap}
 	}
 	return sh.move(e, at), nil
@@ -138,7 +148,8 @@ func (e *FullError) Error() string {
 // driver's Due sees the owner armed.
 func (s *Service) Cover(e *Entry, due clock.Instant) {
 	step.At("timer.cover")
-	if at := e.n.At(); at != 0 && at <= due && (at < 0) == (due < 0) { // not one of a bubble
+	if at := e.n.At(); at != 0 && at <= due && (at < 0) == (due < 0) && // else one is of a bubble
+		(s.tell != byAsking || s.home(e) != nil && s.home(e).bubble == s.bubbled(due)) {
 		return
 	}
 	s.Schedule(e, due)
@@ -173,6 +184,7 @@ func (s *Service) lock(e *Entry, at clock.Instant) *shard {
 		if sh != nil {
 			sh.mu.Lock()
 			sh.remove(e)
+			sh.rest()
 			sh.mu.Unlock()
 		}
 		sh = s.pick(bubble)
@@ -180,10 +192,6 @@ func (s *Service) lock(e *Entry, at clock.Instant) *shard {
 	}
 	step.At("timer.lock")
 	sh.mu.Lock()
-	if sh.closed {
-		sh.mu.Unlock()
-		panic("bide/timer: Schedule on a closed Service")
-	}
 	return sh
 }
 

@@ -25,10 +25,13 @@ type shard struct {
 	free   []*node
 	chunks [][]node
 	stats  Stats
-	rec    *recorder // nil: nobody records
-	closed bool
-	firing int           // drivers that fire; counted in a service that can be closed
-	quiet  chan struct{} // made by Close, closed when firing falls to 0
+	rec    *recorder     // nil: nobody records
+	latest clock.Instant // reading of the latest driver
+
+	// in a service of one's own
+	closed  bool
+	firing  map[running]bool  // drivers under way
+	bubbles map[*bubbled]bool // linked in bubbles
 
 	_ [64]byte // the next shard's lock is another processor's
 }
@@ -74,7 +77,11 @@ func (sh *shard) pop(now clock.Instant) (n *queue.Node[Owner], look clock.Instan
 	return sh.wheel.Pop(now)
 }
 
+// len is how many are linked: in bubbles, only of a service of one's own.
 func (sh *shard) len() int {
+	if sh.bubble {
+		return len(sh.bubbles)
+	}
 	if sh.heap != nil {
 		return sh.heap.Len()
 	}
@@ -90,10 +97,23 @@ func (sh *shard) remove(e *Entry) bool {
 		return false
 	case sh.bubble:
 		unlinkBubbled(e)
+	case sh.heap != nil && !sh.heap.Has(&e.n) || sh.wheel != nil && !sh.wheel.Has(&e.n):
+		return false // it is in another service: a mistake, but not one to panic for
 	default:
 		sh.unlink(&e.n)
 	}
 	return true
+}
+
+// rest clears the alarm of an exact shard that is empty: a goroutine may wait for it. (That of a wheel comes once, for
+// nothing.)
+//
+// Preconditions: mu held.
+func (sh *shard) rest() {
+	if sh.heap != nil && sh.heap.Len() == 0 && sh.target != clock.Forever {
+		sh.target = clock.Forever
+		sh.alarm.Clear()
+	}
 }
 
 // move is remove and add, for Schedule.
@@ -101,15 +121,16 @@ func (sh *shard) remove(e *Entry) bool {
 // Preconditions: mu held.
 func (sh *shard) move(e *Entry, at clock.Instant) (isNext bool) {
 	sh.remove(e)
-	sh.stats.Scheduled++
+	if !sh.bubble {
+		sh.stats.Scheduled++
+	}
 	if sh.rec != nil {
 		sh.rec.scheduled(&e.n, at)
 	}
 	return sh.add(e, at)
 }
 
-// cancel is remove for good, for Cancel. An exact shard that is empty then has no alarm: there a goroutine may wait for
-// it.
+// cancel is remove for good.
 //
 // Preconditions: mu held.
 func (sh *shard) cancel(e *Entry) bool {
@@ -120,11 +141,21 @@ func (sh *shard) cancel(e *Entry) bool {
 	if sh.rec != nil {
 		sh.rec.ended(&e.n, queue.Canceled)
 	}
-	if sh.heap != nil && sh.heap.Len() == 0 && sh.target != clock.Forever {
-		sh.target = clock.Forever
-		sh.alarm.Clear()
-	}
+	sh.rest()
 	return true
+}
+
+// floor takes a deadline that has passed for one of the latest driver's time: else owners that schedule themselves for the
+// past, again and again, would always come before those that have been waiting since. Not on clocks that may have been
+// stepped back since.
+func (sh *shard) floor(at clock.Instant) clock.Instant {
+	if at >= sh.latest || sh.s.tell != bySign {
+		return at
+	}
+	if sh.wheel != nil {
+		return sh.wheel.Floor(sh.latest) // not the next tick
+	}
+	return sh.latest
 }
 
 // add links e and sets the alarm if need be.
@@ -135,6 +166,7 @@ func (sh *shard) add(e *Entry, at clock.Instant) (isNext bool) {
 		sh.linkBubbled(e, at)
 		return true
 	}
+	at = sh.floor(at)
 	look := sh.link(&e.n, at)
 	if look >= sh.target {
 		return false

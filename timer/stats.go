@@ -3,6 +3,7 @@ package timer
 import (
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 	"time"
 )
@@ -28,7 +29,7 @@ type Histogram [24]int64
 func (h *Histogram) add(d time.Duration) { h[min(bits.Len64(uint64(d/time.Microsecond)), len(h)-1)]++ }
 
 // Quantile returns a bound that the fraction q of the durations is below: with q 0.99 the 99th percentile, rounded up to
-// a power of two of microseconds. 0: nothing was counted.
+// a power of two of microseconds, or, among the longest, the longest duration that there is. 0: nothing was counted.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	var all, below int64
 	for _, n := range h {
@@ -37,6 +38,9 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	for i, n := range h {
 		below += n
 		if n > 0 && float64(below) >= q*float64(all) {
+			if i == len(h)-1 {
+				return math.MaxInt64
+			}
 			return time.Microsecond << i
 		}
 	}
@@ -90,7 +94,7 @@ func (sh *shard) dump() string {
 		return "" // its entries are the runtime's
 	}
 	line := fmt.Sprintf("%v shard %d: %d pending", sh.s.clock, sh.id, sh.len())
-	if look, ok := sh.next(); ok {
+	if look, ok := sh.next(); ok && (now >= 0 || sh.s.tell != bySign) { // a bubble's clock says nothing about it
 		line += fmt.Sprintf(", next look in %v", look.Sub(now))
 	}
 	if sh.wheel != nil {

@@ -30,6 +30,9 @@ const kept = 1024
 // Len is how many are linked.
 func (h *Heap4[T]) Len() int { return len(h.a) }
 
+// Has reports whether n is linked here.
+func (h *Heap4[T]) Has(n *Node[T]) bool { return int(n.place) < len(h.a) && h.a[n.place].n == n }
+
 // Link files n for a deadline, which is also when it is looked at.
 //
 // Preconditions: n is not linked; at is not Forever.
@@ -76,7 +79,7 @@ func (h *Heap4[T]) Next() (at clock.Instant, ok bool) {
 
 // IsNext reports whether nothing is due before n.
 func (h *Heap4[T]) IsNext(n *Node[T]) bool {
-	return n.At() != 0 && h.a[n.place].at == h.a[0].at
+	return n.At() != 0 && h.Has(n) && h.a[n.place].at == h.a[0].at
 }
 
 // Pop takes out the first that is due by now; nil: none is.

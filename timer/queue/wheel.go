@@ -51,6 +51,9 @@ func (w *Wheel[T]) Init(shift uint8) { *w = Wheel[T]{shift: shift, open: overdue
 // Len is how many are linked.
 func (w *Wheel[T]) Len() int { return w.count }
 
+// Has reports whether e is linked in a wheel; it does not know in which.
+func (w *Wheel[T]) Has(e *Node[T]) bool { return e.next != nil }
+
 // tick is the first tick at or after i.
 func (w *Wheel[T]) tick(i clock.Instant) int64 {
 	if i <= 0 {
@@ -58,6 +61,9 @@ func (w *Wheel[T]) tick(i clock.Instant) int64 {
 	}
 	return (int64(i)-1)>>w.shift + 1
 }
+
+// Floor is the latest tick that is not after i, as an instant.
+func (w *Wheel[T]) Floor(i clock.Instant) clock.Instant { return i >> w.shift << w.shift }
 
 // instant is when tick t begins.
 func (w *Wheel[T]) instant(t int64) clock.Instant {
