@@ -122,4 +122,3 @@ func (r *ring) items() (items []*Item, err error) {
 	}
 	return items, nil
 }
-
