@@ -29,9 +29,8 @@ func NewWheel(tick time.Duration) Queue {
 }
 
 func (q *cascading) insert(x *Item) (isNext bool) {
-	before := q.w.nextSlot()
 	q.w.Link(&x.Node, x.due)
-	return x.place != before && x.place == q.w.nextSlot()
+	return x.Node.next == &x.Node && x.place == q.w.nextSlot() // if it is not alone there, the slot was next before
 }
 
 func (q *cascading) remove(x *Item) (wasNext bool) {
