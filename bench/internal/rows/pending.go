@@ -2,7 +2,6 @@ package rows
 
 import (
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"bide.invalid/bide/bench/internal/pair"
@@ -80,7 +79,7 @@ func ourPending(n int) (stop func()) {
 	})
 	return func() {
 		each(all, func(t *timeout) { s.Cancel(&t.Entry) })
-		all = slices.Delete(all, 0, len(all))
+		all = nil
 		pair.Settle()
 	}
 }
