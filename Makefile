@@ -1,10 +1,10 @@
 # Thin names for the commands; what they do is in .ci/run, which needs no make.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race stress fuzz cover bench rename ci
+.PHONY: help check test race stress fuzz cover bench bench-quick bench-code plots rename ci
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 check: ## format, vet, import order, tidy, short tests: under a minute, before each commit
 	@bash .ci/run format vet imports tidy short
@@ -28,8 +28,18 @@ cover: ## coverage by function, and .out/cover.html
 	go tool cover -html=.out/cover.txt -o .out/cover.html
 	go tool cover -func=.out/cover.txt | sort -k3 -n
 
-bench: ## benchmarks beside the code
+bench: ## every row beside its rivals, with the raw results in RAW (.out/bench.jsonl)
+	@mkdir -p $(dir $(RAW))
+	go run ./bench/cmd/bench -o $(RAW)
+
+bench-quick: ## the headlines within a minute
+	@go run ./bench/cmd/bench -quick
+
+bench-code: ## benchmarks beside the code
 	go test -run '^$$' -bench . -benchmem ./...
+
+plots: ## draw docs/benchmarks from its raw.jsonl
+	@go run ./bench/cmd/plots
 
 rename: ## give the module another path: MODULE=example.org/team/bide
 	@bash .ci/rename "$(MODULE)"
@@ -39,3 +49,4 @@ ci: ## everything, as .ci/run does it
 
 COUNT ?= 20
 FUZZTIME ?= 1m
+RAW ?= .out/bench.jsonl

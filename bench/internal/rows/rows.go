@@ -1,0 +1,10 @@
+// Package rows has the comparisons, a file each: what is done on every side, and what the ratio is to be. How to write
+// one: see package pair.
+package rows
+
+import "bide.invalid/bide/bench/internal/pair"
+
+// All rows, in the order of their numbers.
+var All = []pair.Row{p1, p2, p7, p8, p9, p10, p11}
+
+func nothing() {}
