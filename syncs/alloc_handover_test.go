@@ -87,6 +87,13 @@ func TestAllocsCanceledWaits(t *testing.T) {
 	full.TryPut(1)
 	p := &syncs.Pool[int]{New: func(context.Context) (int, error) { return 1, nil }, Max: 1}
 	mustBorrow(t, p)
+	var g syncs.Flight[int, int]
+	land, landed := make(chan struct{}), make(chan error)
+	call := func(context.Context) (int, error) { <-land; return 1, nil }
+	go func() { _, err := g.Do(bg, 1, call); landed <- err }()
+	for g.Flying() == 0 {
+		yield()
+	}
 	over := errors.New("over")
 	ended := &ended{done: make(chan struct{}), err: over}
 	close(ended.done)
@@ -100,7 +107,14 @@ func TestAllocsCanceledWaits(t *testing.T) {
 		if _, err := p.Get(ended.again()); err != over {
 			t.Error(err)
 		}
+		if _, err := g.Do(ended.again(), 1, call); err != over {
+			t.Error(err)
+		}
 	})
+	close(land)
+	if err := <-landed; err != nil || g.Flying() != 0 {
+		t.Error(err)
+	}
 	if s := p.Stats(); q.Queued() || full.Queued() || s.Waiting != 0 || s.Failed < 1000 {
 		t.Errorf("somebody is left: %+v", s)
 	}

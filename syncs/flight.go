@@ -108,7 +108,11 @@ func (g *Flight[K, V]) Do(ctx context.Context, k K, f func(context.Context) (V, 
 		c.cancel = cancel
 		go g.fly(k, c, shared, f)
 	}
-	o := g.wait(ctx, k, c, w, n, t)
+	o := safeWait(ctx, w, t, park.KindFlight, func(o park.Outcome) {
+		if o != park.Woken {
+			g.leave(k, c, n)
+		}
+	})
 	if o != park.Woken {
 		g.leave(k, c, n)
 	}
@@ -191,19 +195,6 @@ func (g *Flight[K, V]) land(k K, c *flown[V], v V, err error, panicked *PanicErr
 		w.Unpark()
 	}
 	return len(ws)
-}
-
-// wait is w.Wait. If ctx panics in it, the caller leaves.
-func (g *Flight[K, V]) wait(ctx context.Context, k K, c *flown[V], w *park.Waiter, n *park.Node, t park.Token) (o park.Outcome) {
-	returned := false
-	defer func() {
-		if !returned && w.Withdraw(t) != park.Woken {
-			g.leave(k, c, n)
-		}
-	}()
-	o = w.Wait(ctx, t, park.KindFlight)
-	returned = true
-	return o
 }
 
 // leave is for a caller that was canceled.

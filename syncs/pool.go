@@ -362,7 +362,11 @@ func (p *Pool[T]) wait(ctx context.Context) (v T, err error) {
 		go p.destroyAll(doomed)
 	}
 	p.start(a)
-	o := p.park(ctx, mine, w, t)
+	o := safeWait(ctx, w, t, park.KindPool, func(o park.Outcome) {
+		if v, _ := p.leave(mine, o); o == park.Woken {
+			p.Put(v)
+		}
+	})
 	v, err = p.leave(mine, o)
 	park.Put(w) // not deferred: a waiter that a panic passed by is not put back
 	switch o {
@@ -372,23 +376,6 @@ func (p *Pool[T]) wait(ctx context.Context) (v T, err error) {
 		return v, ErrClosed
 	}
 	return v, park.Reason(ctx)
-}
-
-// park is w.Wait. If ctx panics in it, the waiter leaves, and an item that it was brought is given back.
-func (p *Pool[T]) park(ctx context.Context, mine *place[wish[T]], w *park.Waiter, t park.Token) (o park.Outcome) {
-	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		o := w.Withdraw(t)
-		if v, _ := p.leave(mine, o); o == park.Woken {
-			p.Put(v)
-		}
-	}()
-	o = w.Wait(ctx, t, park.KindPool)
-	returned = true
-	return o
 }
 
 // leave gives a place back, whose wait has ended with o, and returns what it was brought.

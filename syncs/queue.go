@@ -261,7 +261,11 @@ func (q *Queue[T]) putWaiting(ctx context.Context, v T) error {
 	q.stats.Waits++
 	q.check()
 	q.mu.Unlock()
-	o := q.wait(ctx, p, mine, t, &q.putting)
+	o := safeWait(ctx, mine, t, park.KindQueue, func(o park.Outcome) {
+		if o != park.Woken {
+			q.leave(p, o, &q.putting)
+		}
+	})
 	if o != park.Woken { // else the place is given back
 		q.leave(p, o, &q.putting)
 	}
@@ -291,29 +295,14 @@ func (q *Queue[T]) getWaiting(ctx context.Context) (v T, err error) {
 	q.stats.Waits++
 	q.check()
 	q.mu.Unlock()
-	o := q.wait(ctx, p, mine, t, &q.getting)
+	o := safeWait(ctx, mine, t, park.KindQueue, func(o park.Outcome) {
+		if v := q.leave(p, o, &q.getting); o == park.Woken {
+			q.back(v)
+		}
+	})
 	v = q.leave(p, o, &q.getting)
 	park.Put(mine)
 	return v, q.failure(ctx, o)
-}
-
-// wait is w.Wait. If ctx panics in it, the waiter leaves, and a value that it was brought is given back.
-func (q *Queue[T]) wait(ctx context.Context, p *place[T], w *park.Waiter, t park.Token, in *row[T]) (o park.Outcome) {
-	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		switch o := w.Withdraw(t); {
-		case o != park.Woken:
-			q.leave(p, o, in)
-		case in == &q.getting:
-			q.back(q.leave(p, o, in))
-		}
-	}()
-	o = w.Wait(ctx, t, park.KindQueue)
-	returned = true
-	return o
 }
 
 // leave gives p back, whose wait has ended with o, and returns what it was brought, if anything.
