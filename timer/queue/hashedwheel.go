@@ -91,7 +91,7 @@ func (w *hashedWheel) pop(now clock.Instant) *Item {
 		}
 		t := w.look()
 		if t > n {
-			w.base = max(w.base, n)
+			w.base = n
 			w.from = max(w.from, w.base+1)
 			return nil
 		}

@@ -126,7 +126,7 @@ func (w *nonCascading) pop(now clock.Instant) *Item {
 		}
 		t := w.look()
 		if t > n {
-			w.base = max(w.base, n)
+			w.base = n
 			return nil
 		}
 		w.base, w.soon = t, -1

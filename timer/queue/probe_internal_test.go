@@ -61,7 +61,8 @@ func (p *probe) remove(x *Item) bool {
 }
 
 func (p *probe) pop(now clock.Instant) *Item {
-	p.told = max(p.told, now)
+	p.must(now >= p.told, "time goes back")
+	p.told = now
 	x := p.checker.pop(now)
 	if x != nil {
 		p.must(p.in[x], "an item is popped that is not in")

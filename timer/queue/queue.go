@@ -47,7 +47,8 @@ type structure interface {
 	// remove takes x out. wasNext: nothing was looked at before it.
 	remove(x *Item) (wasNext bool)
 
-	// pop takes out the first item that is due by now. nil: none is, or next says that there is more to look at.
+	// pop takes out the first item that is due by now, which does not go back. nil: none is, or next says that there
+	// is more to look at.
 	pop(now clock.Instant) *Item
 
 	// next is the next look; Forever: it is empty.

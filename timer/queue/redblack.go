@@ -124,8 +124,8 @@ func (t *redBlack) remove(x *Item) (wasNext bool) {
 	wasNext = x.due == t.first.due
 	if x == t.first {
 		switch {
-		case x.right != &t.leaf:
-			t.first = t.least(x.right)
+		case x.right != &t.leaf: // one red item: by R4, since there is none on the left
+			t.first = x.right
 		case x.up != &t.leaf:
 			t.first = x.up
 		default:
@@ -190,7 +190,7 @@ func (t *redBlack) mendBlack(x *Item) {
 		}
 		s.place, p.place, outer.place = p.place, black, black
 		t.rotate(p, isLeft)
-		x = t.root
+		return
 	}
 	x.place = black
 }

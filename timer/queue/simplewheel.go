@@ -99,7 +99,7 @@ func (w *simpleWheel) pop(now clock.Instant) *Item {
 	for {
 		t := w.look()
 		if t > n {
-			w.base = max(w.base, n)
+			w.base = n
 			return nil
 		}
 		s := w.slot(t)

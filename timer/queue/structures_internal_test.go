@@ -164,6 +164,60 @@ func TestLanes(t *testing.T) {
 	}
 }
 
+// TestTowers: one item out of four is in the second list, and so on; what was taken out holds on to nobody.
+func TestTowers(t *testing.T) {
+	q := NewSkipList()
+	items := make([]Item, 1<<12)
+	var heights [maxTower + 1]int
+	for i := range items {
+		q.Schedule(&items[i], clock.Instant(1+i*7919%len(items)))
+		heights[len(items[i].tower)]++
+	}
+	above := len(items)
+	for h, want := 1, len(items); h <= 4; h++ {
+		above -= heights[h]
+		if want /= 4; above < want*3/4 || above > want*4/3 {
+			t.Errorf("%d towers are higher than %d, want about %d", above, h, want)
+		}
+	}
+	for i := range items {
+		q.Cancel(&items[i])
+		for l, x := range items[i].tower {
+			if x != nil {
+				t.Fatalf("item %d still points to another one in list %d", i, l)
+			}
+		}
+	}
+}
+
+// TestFar: what is beyond a simple wheel's turn, alone and with others; and what is left of it after time has jumped.
+func TestFar(t *testing.T) {
+	q := probed(t, NewSimpleWheel(time.Millisecond, 8))
+	at := func(ms int) clock.Instant { return clock.Instant(ms) * 1e6 }
+	var near, far, later Item
+	var buf [1]*Item
+	if !q.Schedule(&far, at(20)) || !q.Schedule(&near, at(3)) || q.Schedule(&later, at(30)) {
+		t.Error("isNext")
+	}
+	if _, wasNext := q.Cancel(&later); wasNext {
+		t.Error("far away, and yet the next")
+	}
+	q.Cancel(&near)
+	if _, wasNext := q.Cancel(&far); !wasNext {
+		t.Error("alone, and not the next")
+	}
+	q.Expire(at(50), buf[:])
+	if !q.Schedule(&later, at(70)) {
+		t.Error("alone, and not to be the next")
+	}
+	if next, _ := q.Next(); next != at(64) { // the beginning of its turn, not of one that has passed
+		t.Errorf("Next is %v", next)
+	}
+	if n := q.Expire(at(69), buf[:]) + q.Expire(at(70), buf[:]); n != 1 || q.Len() != 0 {
+		t.Errorf("%d came", n)
+	}
+}
+
 // TestNoAllocation: once it has been as full before, a queue allocates nothing.
 func TestNoAllocation(t *testing.T) {
 	for _, c := range All() {
