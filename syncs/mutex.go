@@ -17,20 +17,24 @@ import (
 // The state of a Mutex.
 //
 //	bit 0  locked
-//	bit 1  queued   somebody is in the queue. Set, and cleared with the queue empty, under mu
-//	bit 2  woken    a waiter was taken out of the queue, and has not come to try the word yet: no need to wake more
+//	bit 1  queued   Unlock has to look into the queue
 //
-//	M1 free → locked                    Lock, TryLock, a woken waiter: CAS
-//	M2 locked → free                    Unlock: CAS, unless somebody is queued and nobody woken
-//	M3 queued: set                      a locker, under mu, before it queues itself; only while locked
-//	M4 locked, queued → free, woken     Unlock, under mu: the first waiter is resolved Woken; it will try
-//	M5 locked → locked                  Unlock, under mu: the first waiter has starved: resolved Granted, it holds
-//	M6 woken: cleared                   by that waiter: with M1; with M3, when it goes back to the queue; or because it
-//	                                    leaves by a panic, while locked: whoever unlocks will see that nobody is on
-//	                                    the way
+//	coming  a waiter was taken out of the queue, and has not come to try the word yet; under mu
 //
-//	I1 while mu is free, queued is set if and only if the queue is not empty
-//	I2 free and queued only with woken: somebody is on the way who will lock
+//	M1 free → locked            Lock, TryLock: CAS
+//	M2 locked → free            Unlock: CAS, while not queued; under mu, if all who were have left, or if one is coming,
+//	                            who will set queued again
+//	M3 queued: set              a locker, under mu, before it queues itself; only while locked
+//	M4 locked, queued → free    Unlock, under mu: the first waiter is resolved Woken, and is coming. While it is, nobody
+//	                            has to wake another one, so that those who run lock and unlock as if it were not there
+//	M5 locked, queued → locked  Unlock, under mu: the first waiter has starved: resolved granted, it holds. queued stays
+//	                            if others are left
+//	M6 coming → no more         that waiter, under mu: it takes the lock, if it is free; or goes back to the queue; or
+//	                            leaves by a panic, while locked. If others are in the queue, queued is set
+//
+//	I1 while mu is free and nobody is coming, queued is set if and only if the queue is not empty
+//	I2 queued only while locked
+//	I3 free and somebody in the queue only while one is coming, who will lock or see that it is locked
 
 // A Mutex is a mutual exclusion lock whose Lock is bounded by its context. The zero Mutex is unlocked.
 //
@@ -55,8 +59,9 @@ type Mutex struct {
 	_    noCopy
 	word atomic.Uint32
 
-	mu    sync.Mutex // before a timer shard's; nothing of a user is called with it held
-	queue park.List
+	mu     sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	queue  park.List
+	coming bool
 	counts
 }
 
@@ -68,7 +73,6 @@ func (*noCopy) Unlock() {}
 const (
 	locked = 1 << iota
 	queued
-	woken
 )
 
 // granted is the outcome of a waiter that was handed the lock.
@@ -103,17 +107,7 @@ func (m *Mutex) LockUntil(deadline clock.Instant) error {
 }
 
 // TryLock takes the lock if it is free, and reports whether it has.
-func (m *Mutex) TryLock() bool {
-	for {
-		s := m.word.Load()
-		if s&locked != 0 {
-			return false
-		}
-		if m.word.CompareAndSwap(s, s|locked) { // M1
-			return true
-		}
-	}
-}
+func (m *Mutex) TryLock() bool { return m.word.CompareAndSwap(0, locked) } // M1
 
 // Unlock releases the lock. It panics if the lock is not taken. As with sync.Mutex, it need not be the goroutine that
 // took it.
@@ -128,10 +122,9 @@ func (m *Mutex) Unlock() {
 func (m *Mutex) Stats() Stats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	word := m.word.Load()
-	s := m.stats(int64(word & locked))
-	if word&woken != 0 {
-		s.Waiting++ // on its way from the queue
+	s := m.stats(int64(m.word.Load() & locked))
+	if m.coming {
+		s.Waiting++
 	}
 	return s
 }
@@ -220,7 +213,7 @@ func failure(ctx context.Context, deadline clock.Instant) error {
 func (m *Mutex) spin() bool {
 	for i := range spins {
 		s := m.word.Load()
-		if s&locked == 0 && m.word.CompareAndSwap(s, s|locked) { // M1
+		if s == 0 && m.TryLock() {
 			return true
 		}
 		if s&queued != 0 || i == 0 && runtime.GOMAXPROCS(0) == 1 {
@@ -239,23 +232,11 @@ func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline, lost clock.Insta
 	step.At("mutex.enqueue")
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for {
-		s := m.word.Load()
-		next := s | queued // M3
-		if s&locked == 0 {
-			next = s | locked // M1
-		}
-		if again {
-			next &^= woken // M6
-		}
-		step.At("mutex.set")
-		if !m.word.CompareAndSwap(s, next) {
-			continue
-		}
-		if s&locked == 0 {
-			return t, true
-		}
-		break
+	if again {
+		m.coming = false // M6
+	}
+	if m.takeOrMark(queued) {
+		return t, true
 	}
 	t = w.Arm(deadline)
 	m.waiting++
@@ -271,35 +252,55 @@ func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline, lost clock.Insta
 	return t, false
 }
 
-// tryWoken: M1 with M6, by the woken waiter.
-func (m *Mutex) tryWoken() bool {
+// takeOrMark takes the lock if it is free. If it is not it sets mark, queued or nothing.
+//
+// Preconditions: mu is held.
+func (m *Mutex) takeOrMark(mark uint32) bool {
 	for {
 		s := m.word.Load()
-		invariant.True(s&woken != 0, "syncs: a woken waiter without its bit")
-		if s&locked != 0 {
-			return false
+		next := s | mark // M3
+		if s == 0 {
+			next = locked // M1
+			if !m.coming && !m.queue.Empty() {
+				next |= queued
+			}
 		}
-		step.At("mutex.try")
-		if m.word.CompareAndSwap(s, s&^woken|locked) {
-			return true
+		step.At("mutex.set")
+		if m.word.CompareAndSwap(s, next) {
+			return s == 0
 		}
 	}
 }
 
-// tryLeave: M6, by the woken waiter, while the lock is taken. If it is free the waiter takes it instead: nobody else
-// may be on the way.
-func (m *Mutex) tryLeave() bool {
-	for {
-		s := m.word.Load()
-		next := s &^ woken
-		if s&locked == 0 {
-			next |= locked
-		}
-		step.At("mutex.leave")
-		if m.word.CompareAndSwap(s, next) {
-			return s&locked != 0
-		}
+// tryWoken: M6, by the waiter that is coming, if the lock is free.
+func (m *Mutex) tryWoken() bool {
+	if m.word.Load() != 0 {
+		return false
 	}
+	step.At("mutex.try")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	invariant.True(m.coming, "syncs: a woken waiter of whom nobody knows")
+	m.coming = false
+	if m.takeOrMark(0) {
+		return true
+	}
+	m.coming = true // still
+	return false
+}
+
+// tryLeave: M6, by the waiter that was coming, while the lock is taken. If it is free the waiter takes it instead: nobody
+// else may be on the way.
+func (m *Mutex) tryLeave() bool {
+	step.At("mutex.leave")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.coming = false
+	var mark uint32
+	if !m.queue.Empty() {
+		mark = queued
+	}
+	return !m.takeOrMark(mark)
 }
 
 // dequeue takes out a waiter that was canceled or has expired, and so was not woken.
@@ -315,8 +316,18 @@ func (m *Mutex) dequeue(n *park.Node) {
 }
 
 func (m *Mutex) unlockSlow() {
-	for !m.release() {
+	for {
+		s := m.word.Load()
+		if s&locked == 0 {
+			panic("bide/syncs: unlock of unlocked Mutex")
+		}
 		step.At("mutex.unlock")
+		if s == locked {
+			if m.word.CompareAndSwap(locked, 0) { // M2
+				return
+			}
+			continue
+		}
 		m.mu.Lock()
 		if m.word.Load() == locked|queued {
 			m.hand()
@@ -328,19 +339,23 @@ func (m *Mutex) unlockSlow() {
 
 // hand wakes the first who can be, or hands him the lock.
 //
-// Preconditions: mu is held, and released on return; locked and queued, not woken: nobody else changes the word.
+// Preconditions: mu is held, and released on return; locked and queued: nobody else changes the word.
 func (m *Mutex) hand() {
-	w, o := m.queue.Resolve()
+	var w *park.Waiter
+	var o park.Outcome
+	if !m.coming {
+		w, o = m.queue.Resolve()
+	}
 	var next uint32
 	switch {
-	case w == nil: // M2: everybody has left
-	case o == granted:
-		next = locked // M5
+	case w == nil: // M2: everybody has left, or one is coming
+	case o != granted: // M4
+		m.coming = true
 	default:
-		next = woken // M4
-	}
-	if !m.queue.Empty() {
-		next |= queued
+		next = locked // M5
+		if !m.queue.Empty() {
+			next |= queued
+		}
 	}
 	step.At("mutex.hand")
 	m.word.Store(next)
@@ -350,22 +365,5 @@ func (m *Mutex) hand() {
 	m.mu.Unlock()
 	if w != nil {
 		w.Unpark()
-	}
-}
-
-// release: M2, if a waiter is on its way already or nobody is queued.
-func (m *Mutex) release() bool {
-	for {
-		s := m.word.Load()
-		if s&locked == 0 {
-			panic("bide/syncs: unlock of unlocked Mutex")
-		}
-		if s&(queued|woken) == queued {
-			return false
-		}
-		step.At("mutex.release")
-		if m.word.CompareAndSwap(s, s&^locked) {
-			return true
-		}
 	}
 }

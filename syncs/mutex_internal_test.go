@@ -15,7 +15,7 @@ import (
 // The tests from outside ask these what a call has left behind.
 
 // Idle reports whether the mutex is as when it was new.
-func (m *Mutex) Idle() bool { return m.word.Load() == 0 && !m.Queued() }
+func (m *Mutex) Idle() bool { return m.state() == "free" && !m.Queued() }
 
 // Queued reports whether somebody is in the queue, canceled or not.
 func (m *Mutex) Queued() bool {
@@ -26,7 +26,7 @@ func (m *Mutex) Queued() bool {
 
 func bitsOf(word uint32) string {
 	var names []string
-	for i, name := range []string{"locked", "queued", "woken"} {
+	for i, name := range []string{"locked", "queued"} {
 		if word&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -35,6 +35,17 @@ func bitsOf(word uint32) string {
 		return "free"
 	}
 	return strings.Join(names, " ")
+}
+
+// state is the word, and whether a woken waiter is coming.
+func (m *Mutex) state() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := bitsOf(m.word.Load())
+	if m.coming {
+		s += " coming"
+	}
+	return s
 }
 
 // A bench is a mutex that is taken through its transitions one by one.
@@ -47,19 +58,22 @@ type bench struct {
 // step runs op, and records the transitions if the word went from one state to the other.
 func (b *bench) step(names, from, to string, op func()) {
 	b.t.Helper()
-	before := bitsOf(b.m.word.Load())
+	before := b.m.state()
 	op()
-	after := bitsOf(b.m.word.Load())
+	after := b.m.state()
 	if before != from || after != to {
 		b.t.Fatalf("%s: from %s to %s, want from %s to %s", names, before, after, from, to)
 	}
 	b.taken.take(names)
-	word, queue := b.m.word.Load(), b.m.Queued()
-	if (word&queued != 0) != queue {
+	word, queue, coming := b.m.word.Load(), b.m.Queued(), b.m.coming
+	if !coming && (word&queued != 0) != queue {
 		b.t.Errorf("I1: %s, and somebody in the queue: %v", after, queue)
 	}
-	if word&(locked|queued) == queued && word&woken == 0 {
-		b.t.Errorf("I2: %s: nobody is on the way", after)
+	if word == queued {
+		b.t.Errorf("I2: %s", after)
+	}
+	if word == 0 && queue && !coming {
+		b.t.Errorf("I3: %s, somebody is in the queue, and nobody is coming", after)
 	}
 }
 
@@ -113,71 +127,93 @@ func TestMutexTransitions(t *testing.T) {
 	p, q := b.waiter(), b.waiter()
 	b.step("M3", "locked", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
 	b.step("M3", "locked queued", "locked queued", func() { b.must("enqueue", !q.enqueue(never)) })
-	b.step("M4", "locked queued", "queued woken", m.Unlock)
+	b.step("M4", "locked queued", "free coming", m.Unlock)
 	p.ended(park.Woken)
-	b.step("M1 M6", "queued woken", "locked queued", func() { b.must("tryWoken", m.tryWoken()) })
-	b.step("M4", "locked queued", "woken", m.Unlock)
+	b.step("M1 M6", "free coming", "locked queued", func() { b.must("tryWoken", m.tryWoken()) })
+	b.step("M4", "locked queued", "free coming", m.Unlock)
 	q.ended(park.Woken)
 
 	// The second loses against others, again and again, until it has starved and is handed the lock.
-	b.step("M1", "woken", "locked woken", func() { b.must("TryLock", m.TryLock()) })
-	b.step("M2", "locked woken", "woken", m.Unlock)
-	b.step("M1", "woken", "locked woken", func() { b.must("TryLock", m.TryLock()) })
-	b.must("tryWoken of a lock that is taken", !m.tryWoken())
-	b.step("M3 M6", "locked woken", "locked queued", func() { b.must("enqueue", !q.enqueue(clock.Now())) })
+	b.step("M1", "free coming", "locked coming", func() { b.must("TryLock", m.TryLock()) })
+	b.step("M2", "locked coming", "free coming", m.Unlock)
+	b.step("M1", "free coming", "locked coming", func() { b.must("TryLock", m.TryLock()) })
+	b.step("", "locked coming", "locked coming", func() { b.must("tryWoken of a lock that is taken", !m.tryWoken()) })
+	b.step("M3 M6", "locked coming", "locked queued", func() { b.must("enqueue", !q.enqueue(clock.Now())) })
 	b.step("M3", "locked queued", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
-	b.step("M4", "locked queued", "queued woken", m.Unlock)
+	b.step("M4", "locked queued", "free coming", m.Unlock)
 	q.ended(park.Woken) // it was put back at the front
-	b.step("M1", "queued woken", "locked queued woken", func() { b.must("TryLock", m.TryLock()) })
-	b.step("M3 M6", "locked queued woken", "locked queued", func() { b.must("enqueue", !q.enqueue(first.Add(-time.Hour))) })
+	b.step("M1", "free coming", "locked coming", func() { b.must("TryLock", m.TryLock()) })
+	b.step("M3 M6", "locked coming", "locked queued", func() { b.must("enqueue", !q.enqueue(first.Add(-time.Hour))) })
 	b.step("M5", "locked queued", "locked queued", m.Unlock)
 	q.ended(granted)
 	b.must("TryLock of a lock that was handed over", !m.TryLock())
-	b.step("M4", "locked queued", "woken", m.Unlock)
+
+	// While one is coming another one queues: nobody has to be woken for it, and it is not forgotten.
+	b.step("M4", "locked queued", "free coming", m.Unlock)
 	p.ended(park.Woken)
-	b.step("M1 M6", "woken", "locked", func() { b.must("tryWoken", m.tryWoken()) })
+	b.step("M1", "free coming", "locked coming", func() { b.must("TryLock", m.TryLock()) })
+	b.step("M3", "locked coming", "locked queued coming", func() { b.must("enqueue", !q.enqueue(never)) })
+	b.step("M2", "locked queued coming", "free coming", m.Unlock)
+	b.step("M1 M6", "free coming", "locked queued", func() { b.must("tryWoken", m.tryWoken()) })
+	b.step("M4", "locked queued", "free coming", m.Unlock)
+	q.ended(park.Woken)
+	b.step("M1 M6", "free coming", "locked", func() { b.must("tryWoken", m.tryWoken()) })
 
 	// Handed over to the only one.
 	b.step("M3", "locked", "locked queued", func() { b.must("enqueue", !p.enqueue(first.Add(-time.Hour))) })
 	b.step("M5", "locked queued", "locked", m.Unlock)
 	p.ended(granted)
 
-	// A woken waiter leaves, because its context or its deadline has come.
-	b.step("M3", "locked", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
-	b.step("M4", "locked queued", "woken", m.Unlock)
-	p.ended(park.Woken)
-	b.step("M1", "woken", "locked woken", func() { b.must("TryLock", m.TryLock()) })
-	b.step("M6", "locked woken", "locked", func() { b.must("tryLeave", m.tryLeave()) })
+	// A woken waiter leaves, because its context panics; it is alone, or others are queued.
+	for _, others := range []bool{false, true} {
+		left := "locked"
+		b.step("M3", "locked", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
+		if others {
+			b.step("M3", "locked queued", "locked queued", func() { b.must("enqueue", !q.enqueue(never)) })
+			left = "locked queued"
+		}
+		b.step("M4", "locked queued", "free coming", m.Unlock)
+		p.ended(park.Woken)
+		b.step("M1", "free coming", "locked coming", func() { b.must("TryLock", m.TryLock()) })
+		b.step("M6", "locked coming", left, func() { b.must("tryLeave", m.tryLeave()) })
+		if others {
+			b.step("M4", "locked queued", "free coming", m.Unlock)
+			q.ended(park.Woken)
+			b.step("M1 M6", "free coming", "locked", func() { b.must("tryWoken", m.tryWoken()) })
+		}
+	}
 	b.step("M2", "locked", "free", m.Unlock)
 
 	// It wants to leave, but the lock is free: it takes it.
 	b.step("M1", "free", "locked", func() { b.must("TryLock", m.TryLock()) })
 	b.step("M3", "locked", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
-	b.step("M4", "locked queued", "woken", m.Unlock)
+	b.step("M3", "locked queued", "locked queued", func() { b.must("enqueue", !q.enqueue(never)) })
+	b.step("M4", "locked queued", "free coming", m.Unlock)
 	p.ended(park.Woken)
-	b.step("M1 M6", "woken", "locked", func() { b.must("tryLeave of a free lock", !m.tryLeave()) })
+	b.step("M1 M6", "free coming", "locked queued", func() { b.must("tryLeave of a free lock", !m.tryLeave()) })
 
 	// It wants to go back to the queue, but the lock is free: it takes it.
-	b.step("M3", "locked", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
-	b.step("M4", "locked queued", "woken", m.Unlock)
+	b.step("M4", "locked queued", "free coming", m.Unlock)
+	q.ended(park.Woken)
+	b.step("M1", "free coming", "locked coming", func() { b.must("TryLock", m.TryLock()) })
+	b.step("M3", "locked coming", "locked queued coming", func() { b.must("enqueue", !p.enqueue(never)) })
+	b.step("M2", "locked queued coming", "free coming", m.Unlock)
+	b.step("M1 M6", "free coming", "locked queued", func() { b.must("enqueue", q.enqueue(clock.Now())) })
+	b.step("M4", "locked queued", "free coming", m.Unlock)
 	p.ended(park.Woken)
-	b.step("M1 M6", "woken", "locked", func() { b.must("enqueue", p.enqueue(clock.Now())) })
 
 	// Another wants to queue, but the lock is free.
-	b.step("M3", "locked", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
-	b.step("M4", "locked queued", "woken", m.Unlock)
-	p.ended(park.Woken)
-	b.step("M1", "woken", "locked woken", func() { b.must("enqueue", q.enqueue(never)) })
-	b.step("M6", "locked woken", "locked", func() { b.must("tryLeave", m.tryLeave()) })
+	b.step("M1", "free coming", "locked coming", func() { b.must("enqueue", q.enqueue(never)) })
+	b.step("M6", "locked coming", "locked", func() { b.must("tryLeave", m.tryLeave()) })
 
 	// Waiters that were canceled: taken out by themselves, or by Unlock, which goes on to the next.
 	b.step("M3", "locked", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
 	b.step("M3", "locked queued", "locked queued", func() { b.must("enqueue", !q.enqueue(never)) })
 	p.w.Withdraw(p.t)
-	b.step("M4", "locked queued", "woken", m.Unlock)
+	b.step("M4", "locked queued", "free coming", m.Unlock)
 	q.ended(park.Woken)
 	m.dequeue(p.n)
-	b.step("M1 M6", "woken", "locked", func() { b.must("tryWoken", m.tryWoken()) })
+	b.step("M1 M6", "free coming", "locked", func() { b.must("tryWoken", m.tryWoken()) })
 	b.step("M3", "locked", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
 	p.w.Withdraw(p.t)
 	b.step("M2", "locked queued", "free", m.Unlock)
@@ -186,6 +222,15 @@ func TestMutexTransitions(t *testing.T) {
 	b.step("M3", "locked", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
 	p.w.Withdraw(p.t)
 	b.step("queued: cleared", "locked queued", "locked", func() { m.dequeue(p.n) })
+
+	// Canceled while another one is coming: queued may be clear, and the one who is coming finds nobody else.
+	b.step("M3", "locked", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
+	b.step("M3", "locked queued", "locked queued", func() { b.must("enqueue", !q.enqueue(never)) })
+	b.step("M4", "locked queued", "free coming", m.Unlock)
+	p.ended(park.Woken)
+	q.w.Withdraw(q.t)
+	b.step("", "free coming", "free coming", func() { m.dequeue(q.n) })
+	b.step("M1 M6", "free coming", "locked", func() { b.must("tryWoken", m.tryWoken()) })
 	b.step("M2", "locked", "free", m.Unlock)
 
 	b.taken.demand(t, "mutex.go", "M", "queued: cleared")
@@ -198,12 +243,12 @@ func TestMutexUnlockOfUnlocked(t *testing.T) {
 		make  func(b *bench)
 	}{
 		{"free", func(*bench) {}},
-		{"woken", func(b *bench) {
+		{"free coming", func(b *bench) {
 			b.m.TryLock()
 			b.waiter().enqueue(clock.Forever)
 			b.m.Unlock()
 		}},
-		{"queued woken", func(b *bench) {
+		{"free coming", func(b *bench) {
 			b.m.TryLock()
 			b.waiter().enqueue(clock.Forever)
 			b.waiter().enqueue(clock.Forever)
@@ -213,7 +258,7 @@ func TestMutexUnlockOfUnlocked(t *testing.T) {
 		t.Run(c.state, func(t *testing.T) {
 			b := &bench{t: t}
 			c.make(b)
-			if got := bitsOf(b.m.word.Load()); got != c.state {
+			if got := b.m.state(); got != c.state {
 				t.Fatalf("the state is %s", got)
 			}
 			func() {
@@ -224,7 +269,7 @@ func TestMutexUnlockOfUnlocked(t *testing.T) {
 				}()
 				b.m.Unlock()
 			}()
-			if got := bitsOf(b.m.word.Load()); got != c.state {
+			if got := b.m.state(); got != c.state {
 				t.Errorf("the state became %s", got)
 			}
 			if !b.m.TryLock() {
@@ -307,7 +352,7 @@ func TestMutexPanicWithTheLock(t *testing.T) {
 				m.Unlock()
 			}
 			if !m.Idle() {
-				t.Errorf("%s, with %d others: the state is %s", name, others, bitsOf(m.word.Load()))
+				t.Errorf("%s, with %d others: the state is %s", name, others, m.state())
 			}
 		}
 	}
