@@ -376,11 +376,11 @@ func TestPoolLooksTwice(t *testing.T) {
 	if v, err = p.wait(bg); v != 1 || err != nil || p.Stats().TooOld != 1 {
 		t.Errorf("an item is too old: %d, %v, %+v", v, err, p.Stats())
 	}
-	p.Put(v)
-	p.Close()
+	p.Close() // with one lent, so that nothing ends the wait
 	if _, err := p.wait(bg); err != ErrClosed {
 		t.Errorf("closed: %v", err)
 	}
+	p.Put(v)
 	if err := p.Wait(bg); err != nil || p.Stats().Waiting != 0 {
 		t.Errorf("%v, %+v", err, p.Stats())
 	}
