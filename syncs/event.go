@@ -10,7 +10,8 @@ import (
 )
 
 // An Event is set or not, and can be waited for. The zero Event is not set. It stays set until Reset; a Set that is
-// followed by a Reset at once still releases everybody who waited.
+// followed by a Reset at once still releases everybody who waited. For one that releases one waiter at a time there is
+// [AutoEvent].
 //
 // # Fairness
 //
@@ -49,15 +50,13 @@ func (e *Event) Set() {
 	if e.set.Load() {
 		return
 	}
-	var few [32]*park.Waiter
+	var woken park.Batch
 	step.At("event.set")
 	e.mu.Lock()
 	e.set.Store(true) // E1
-	ws := e.queue.ResolveAll(few[:0])
+	woken.Resolve(&e.queue, park.All)
 	e.mu.Unlock()
-	for _, w := range ws {
-		w.Unpark()
-	}
+	woken.Unpark()
 }
 
 // Reset makes the event not set. It is idempotent.
@@ -84,15 +83,22 @@ func (e *Event) Wait(ctx context.Context) error {
 	return wait(ctx, e, park.KindEvent)
 }
 
-func (e *Event) add(n *park.Node, w *park.Waiter, t park.Token, o park.Outcome) (ready bool) {
+func (e *Event) look() park.Outcome {
+	if e.set.Load() {
+		return park.Woken
+	}
+	return park.Pending
+}
+
+func (e *Event) add(n *park.Node, w *park.Waiter, t park.Token, o park.Outcome) park.Outcome {
 	step.At("event.add")
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.set.Load() {
-		return true
+		return o
 	}
 	e.queue.PushBack(n, w, t, o)
-	return false
+	return park.Pending
 }
 
 func (e *Event) remove(n *park.Node) {
