@@ -3,6 +3,7 @@ package bide
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"time"
@@ -148,6 +149,26 @@ func (e *TimeoutError) Temporary() bool { return true }
 
 // ErrGoexit is the error of a nursery's child that called runtime.Goexit.
 var ErrGoexit = errors.New("bide: child called runtime.Goexit")
+
+// A PanicError is what [WithNursery] panics with under the option [Repanic].
+type PanicError struct {
+	Value any    // what the child panicked with
+	Stack []byte // the child's
+}
+
+// Error says what it was, and shows the child's stack.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("bide: child panicked: %v\n\n%s", e.Value, e.Stack)
+}
+
+// Unwrap is the Value if that is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// ErrNotStarted is the error of [Start] when the function returned nil and had not said that it was ready.
+var ErrNotStarted = errors.New("bide: the child ended before it was ready")
 
 // childError is the Reason of a Canceled by a child that has a name.
 type childError struct {
