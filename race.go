@@ -33,11 +33,13 @@ func Hedge[T any](ctx context.Context, delay time.Duration, n int, f func(contex
 	if n <= 0 {
 		panic("bide: Hedge: the number of calls must be positive, not " + strconv.Itoa(n))
 	}
-	mustAll("Hedge", []func(context.Context) (T, error){f})
+	if f == nil {
+		panic("bide: Hedge: nil function")
+	}
 	c := &contest[T]{}
 	_ = WithNursery(ctx, func(ctx context.Context, nursery *Nursery) error {
 		for i := range n {
-			if i > 0 && !c.pause(ctx, delay, i) {
+			if i > 0 && !c.pause(ctx, delay) {
 				break
 			}
 			c.enter(nursery, f)
@@ -87,6 +89,7 @@ type contest[T any] struct {
 	won    bool
 	v      T
 	errs   []error
+	seen   int          // failures for which pause has let another call start
 	waiter *park.Waiter // of pause
 	token  park.Token
 }
@@ -122,16 +125,19 @@ func (c *contest[T]) came(v T, err error) (first bool) {
 	return first
 }
 
-// pause waits until delay has passed, or as many calls as were started have failed; false: somebody has won, or ctx is
-// canceled.
-func (c *contest[T]) pause(ctx context.Context, delay time.Duration, started int) bool {
+// pause waits until delay has passed, or a call has failed for which no other was started; false: somebody has won, or ctx
+// is canceled.
+func (c *contest[T]) pause(ctx context.Context, delay time.Duration) bool {
 	service, due := timer.Deadline("bide", "Hedge", timersOf(ctx), delay, nil)
 	w := park.Get()
 	o := park.Pending
 	for o == park.Pending || o == park.Woken {
 		t := w.ArmOn(service, due)
 		c.mu.Lock()
-		won, failed := c.won, len(c.errs) == started
+		won, failed := c.won, len(c.errs) > c.seen
+		if failed {
+			c.seen++
+		}
 		c.waiter, c.token = w, t
 		c.mu.Unlock()
 		if won || failed {
