@@ -125,15 +125,27 @@ type TimeoutError struct {
 	Scope   string        // the Name of the scope whose bound it was
 	Limit   time.Duration // from the scope's opening, or when it was first bounded, to its deadline, as it stood in the end
 	Elapsed time.Duration // from the same moment to the end of the body
+	Ledger  Ledger        // where the time went
 }
 
-// Error says whose bound, how long it was, and how long it took.
+// Error says whose bound, how long it was, where the time went, and, if the end took its time, when that was:
+//
+//	bide: checkout: timeout after 2s: pool 1.7s, lock 200ms; ended after 3.1s
+//
+// The ledger has durations where the scope was told to [Account]; else it says what was being waited for.
 func (e *TimeoutError) Error() string {
 	name := e.Scope
 	if name == "" {
 		name = "a scope"
 	}
-	return "bide: " + name + " timed out after " + e.Elapsed.String() + " (limit " + e.Limit.String() + ")"
+	b := "bide: " + name + ": timeout after " + e.Limit.String()
+	if l := e.Ledger.String(); l != "" {
+		b += ": " + l
+	}
+	if e.Elapsed > e.Limit+e.Limit/10 {
+		b += "; ended after " + e.Elapsed.String()
+	}
+	return b
 }
 
 // Is matches the two deadline sentinels.

@@ -34,10 +34,11 @@ const (
 	optRepanic
 	optAbandon
 	optSlot
+	optAccount
 )
 
 var optNames = [...]string{"the zero Option", "Name", "Clock", "Timeout", "Deadline", "MoveOn", "Limit", "Supervise", "Repanic",
-	"Abandon", "Slot"}
+	"Abandon", "Slot", "Account"}
 
 // Name names the scope, in its errors and in those of what it cancels.
 func Name(name string) Option { return Option{kind: optName, name: name} }
@@ -61,6 +62,11 @@ func Deadline(t time.Time) Option { return Option{kind: optDeadline, t: t} }
 
 // MoveOn makes the scope absorb its expiry, instead of making a [*TimeoutError] of it.
 func MoveOn() Option { return Option{kind: optMoveOn} }
+
+// Account makes the scope, and all that is opened below it, measure how long is waited for what: the [TimeoutError] of a
+// bound says then where the time went. It costs two readings of the clock a wait. What counts are waits under a scope's
+// own context; those that package context's children wait for are their own.
+func Account() Option { return Option{kind: optAccount} }
 
 // Limit lets at most n children of a nursery run at a time: see [Nursery.Go].
 func Limit(n int) Option {
@@ -86,7 +92,7 @@ type call struct {
 }
 
 const (
-	usesAny     = 1<<optName | 1<<optClock
+	usesAny     = 1<<optName | 1<<optClock | 1<<optAccount
 	usesNursery = usesBound | 1<<optLimit | 1<<optSupervise | 1<<optRepanic
 	usesBound   = usesAny | 1<<optTimeout | 1<<optDeadline | 1<<optMoveOn
 )
@@ -128,6 +134,8 @@ func (s *Scope) apply(c *call, opts []Option) (bound Option) {
 			bound = o
 		case optMoveOn:
 			s.or(moveOn)
+		case optAccount:
+			s.or(accounts)
 		}
 	}
 	return bound

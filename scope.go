@@ -27,7 +27,7 @@ import (
 //	caught    Close dropped a cancellation
 //	bridged   Done was asked for: extra.bridge is set
 //	fired     ... and it is closed
-//	shield, moveOn, onClock    constant: from the options
+//	shield, moveOn, onClock, accounts    constant: from the options
 //	alone     constant: no scope is above
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
@@ -77,6 +77,8 @@ type extra struct {
 	pushing sync.Mutex // see Locks
 
 	// under the scope's mu
+	open   Ledger // who waited when the scope expired
+	sums   Ledger // what was waited for, if the scope accounts for it
 	after  ilist.List[after, *after]
 	unlink func() bool // from a context above that is not a scope
 	wall   time.Time   // what Deadline last answered for wallAt
@@ -105,6 +107,7 @@ const (
 	shield
 	moveOn
 	onClock
+	accounts
 	alone
 )
 
@@ -161,9 +164,13 @@ func (s *Scope) init(c *call, ctx context.Context) {
 	switch p := From(ctx); {
 	case p == nil:
 		st |= alone
-	case p.state.Load()&onClock != 0:
-		s.more().service = p.timers()
-		st |= onClock
+	default:
+		above := p.state.Load()
+		st |= above & accounts
+		if above&onClock != 0 {
+			s.more().service = p.timers()
+			st |= onClock
+		}
 	}
 	s.state.Store(st)
 	s.entry.Init((*deadline)(s))
@@ -254,6 +261,9 @@ func (s *Scope) close() {
 		return // and whoever shares it now sees that it is closed
 	}
 	s.cancel(abandoned, 0, clock.Forever)
+	if st&accounts != 0 {
+		s.passOn()
+	}
 	if p := s.above(); p != nil {
 		step.At("scope.unlink")
 		p.mu.Lock()

@@ -67,6 +67,7 @@ type Waiter struct {
 	// the host's, under the host's lock
 	links ilist.Links[filed]
 	kind  Kind
+	stamp clock.Instant // the owner's, in Attach and Detach
 }
 
 // filed is the Waiter as an element of a host's list.
