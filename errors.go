@@ -18,7 +18,7 @@ type Source uint8
 // The sources.
 const (
 	ByDeadline  Source = iota + 1 // its deadline, or that of a scope above
-	ByIdle                        // no progress for an idle limit: reserved, nothing makes it yet
+	ByIdle                        // no progress for as long as its idle limit allows
 	ByCancel                      // Scope.Cancel, Nursery.Cancel
 	BySibling                     // another child of the nursery failed
 	ByBody                        // the nursery's body failed
@@ -126,6 +126,7 @@ type TimeoutError struct {
 	Limit   time.Duration // from the scope's opening, or when it was first bounded, to its deadline, as it stood in the end
 	Elapsed time.Duration // from the same moment to the end of the body
 	Ledger  Ledger        // where the time went
+	Idle    bool          // the bound was on time without progress: that is the Limit
 }
 
 // Error says whose bound, how long it was, where the time went, and, if the end took its time, when that was:
@@ -139,6 +140,9 @@ func (e *TimeoutError) Error() string {
 		name = "a scope"
 	}
 	b := "bide: " + name + ": timeout after " + e.Limit.String()
+	if e.Idle {
+		b += " without progress"
+	}
 	if l := e.Ledger.String(); l != "" {
 		b += ": " + l
 	}

@@ -63,9 +63,13 @@ func (s *Scope) timeout() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	due := clock.Instant(s.due.Load())
-	return &TimeoutError{
+	e := &TimeoutError{
 		Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start), Ledger: s.ledger(),
 	}
+	if d := s.idle(); d > 0 {
+		e.Limit, e.Idle = d, true
+	}
+	return e
 }
 
 // join is errors.Join without the wrapping of a single error.

@@ -35,10 +35,11 @@ const (
 	optAbandon
 	optSlot
 	optAccount
+	optIdle
 )
 
 var optNames = [...]string{"the zero Option", "Name", "Clock", "Timeout", "Deadline", "MoveOn", "Limit", "Supervise", "Repanic",
-	"Abandon", "Slot", "Account"}
+	"Abandon", "Slot", "Account", "Idle"}
 
 // Name names the scope, in its errors and in those of what it cancels.
 func Name(name string) Option { return Option{kind: optName, name: name} }
@@ -59,6 +60,11 @@ func Timeout(d time.Duration) Option { return Option{kind: optTimeout, d: d} }
 // Deadline is Timeout for a point in time, of the scope's clock. The zero time is in the past (unlike
 // [Scope.SetDeadline]'s, which removes the deadline).
 func Deadline(t time.Time) Option { return Option{kind: optDeadline, t: t} }
+
+// Idle bounds the scope by d without progress: d from its opening, and again from each [Scope.Progress]. Expiry is a
+// [*TimeoutError], as with Timeout, and its Source [ByIdle]. It is for a transfer whose length is not known, but that
+// must not stall.
+func Idle(d time.Duration) Option { return Option{kind: optIdle, d: d} }
 
 // MoveOn makes the scope absorb its expiry, instead of making a [*TimeoutError] of it.
 func MoveOn() Option { return Option{kind: optMoveOn} }
@@ -94,7 +100,7 @@ type call struct {
 const (
 	usesAny     = 1<<optName | 1<<optClock | 1<<optAccount
 	usesNursery = usesBound | 1<<optLimit | 1<<optSupervise | 1<<optRepanic
-	usesBound   = usesAny | 1<<optTimeout | 1<<optDeadline | 1<<optMoveOn
+	usesBound   = usesAny | 1<<optTimeout | 1<<optDeadline | 1<<optIdle | 1<<optMoveOn
 )
 
 var (
@@ -127,7 +133,7 @@ func (s *Scope) apply(c *call, opts []Option) (bound Option) {
 		case optClock:
 			s.more().service = timer.For(o.clock)
 			s.or(onClock)
-		case optTimeout, optDeadline:
+		case optTimeout, optDeadline, optIdle:
 			if bound.kind != optNone {
 				panic("bide: " + c.name + ": " + optNames[bound.kind] + " and " + optNames[o.kind] + " are both given: one bound a scope")
 			}

@@ -57,7 +57,7 @@ type Scope struct {
 	parent context.Context
 	state  atomic.Uint32
 	start  clock.Instant // Forever: not bounded yet; under mu once the scope is shared
-	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared
+	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared, or moved later by Progress
 	cause  atomic.Pointer[Canceled]
 	extra  atomic.Pointer[extra]
 
@@ -72,6 +72,7 @@ type Scope struct {
 // extra is what most scopes do without.
 type extra struct {
 	name    string         // set before the scope is shared
+	idle    time.Duration  // likewise; 0: no idle limit
 	service *timer.Service // likewise; nil: the default one
 
 	pushing sync.Mutex // see Locks
@@ -153,6 +154,9 @@ func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 		s.bound(o.d)
 	case optDeadline:
 		s.boundAt(o.t)
+	case optIdle:
+		s.more().idle = o.d
+		s.bound(o.d)
 	}
 }
 
