@@ -12,7 +12,9 @@
 //     from [User] to [MaxOutcome].
 //   - [Waiter.Unpark] is the wake-up. The winner owes it. [Waiter.Wake] is both.
 //   - A [List] is a queue of waiters, for your primitive to embed. Its nodes are the waiters' own ([Waiter.Nodes]), so
-//     that queueing allocates nothing.
+//     that queueing allocates nothing. A [Batch] is several of them, resolved under the lock, to be unparked after it.
+//   - A [Lot] is a table of such queues by key, with locks of its own, for what is too small or too many for one each.
+//   - [WaitRecv] waits for a Go channel as well.
 //   - A [Host] is a context's side, for those who write a context. bide's Scope is one.
 //
 // # The four steps
@@ -58,11 +60,35 @@
 //		w.Unpark()
 //	}
 //
+// To wake several, or everybody, it collects them:
+//
+//	var all park.Batch
+//	p.mu.Lock()
+//	p.ready = true
+//	all.Resolve(&p.queue, park.All)
+//	p.mu.Unlock()
+//	all.Unpark()
+//
+// When p is closed it is all.ResolveAs(&p.queue, park.All, park.Closed), and those who wait return an error of p's.
+//
+// # The four steps in a Lot
+//
+// [Lot.Park] takes the steps 1 to 4 by itself. The look is a function, called with the key's lock held, and so is what a
+// waker does to the state:
+//
+//	o := p.lot.Park(ctx, &p.word, clock.Forever, park.KindUser, func() bool { return !p.ready(&p.word) })
+//
+//	p.lot.Wake(&p.word, 1, park.Woken, func(woken, left int) { p.update(&p.word, left > 0) })
+//
+// The key is most often the address of the word that is looked at. Self says that there was nothing to wait for, and
+// Woken, by the usual agreement, to look again. [Lot.Requeue] moves waiters from one key to another: for a Broadcast
+// whose waiters would all run into the same lock.
+//
 // # The iron rule
 //
 // Having armed, the owner leaves in one of two ways, and there is no third. Either it resolves the token itself, and
 // then no wake-up will come. Or it was too late: a wake-up is owed, and it receives that before the waiter is armed or
-// put back. [Waiter.Wait] and [Waiter.Withdraw] both keep the rule; after Arm, call one of them, once.
+// put back. [Waiter.Wait], [WaitRecv] and [Waiter.Withdraw] keep the rule; after Arm, call one of them, once.
 //
 // # What a resolver owes
 //
@@ -81,13 +107,38 @@
 //   - The deadline given to Arm is an instant of the monotonic clock, turned absolute once (clock.After). It is for a
 //     bound of the call itself; the context's bound is not given to Arm. After [Expired], look at the context first: a
 //     call's own timeout does not hide that its scope was canceled at the same moment.
+//   - A value that WaitRecv has received is returned, whatever the outcome: nobody else gets it. If somebody granted
+//     something in the same instant, the owner has both.
 //   - A kept waiter that is dropped while it may still be linked is released ([Waiter.Release]).
+//
+// # Panics
+//
+// A user's context may panic in Wait, or end the goroutine. Then nobody is at the waiter any more, while it is still
+// armed and queued: the next grant would be lost on it. What must not lose one ends the wait in a deferred function:
+//
+//	returned := false
+//	defer func() {
+//		if returned {
+//			return
+//		}
+//		if w.Withdraw(t) == park.Woken {
+//			p.release() // what was granted goes on
+//		} else {
+//			p.remove(n)
+//		}
+//	}()
+//	o = w.Wait(ctx, t, park.KindUser)
+//	returned = true
+//
+// Lot.Park does so, and gives a wake-up on to the next who waits for the key.
 //
 // # Locks
 //
 // Arm, Resolve, Wake and Unpark do not block and may be called with your lock held. Prefer to unlock before Unpark,
-// since the goroutine that it wakes wants the lock next. Wait and Withdraw are called with no lock held. A hook given to
-// New runs inside Unpark.
+// since the goroutine that it wakes wants the lock next. Wait, WaitRecv and Withdraw are called with no lock held. A
+// hook given to New runs inside Unpark. The methods of a Lot take its locks, and those that wake also unpark: they are
+// called with no lock held that the woken want. What you give them runs with a lock of the Lot held, and may take
+// yours, if nobody calls the Lot with that held.
 //
 // # Contexts
 //
@@ -115,5 +166,6 @@
 //   - Under the race detector, and with the build tag bideinvariant, misuse panics: a Put of a waiter that is still
 //     armed, filed or queued, or an Arm whose predecessor's wake-up was not received.
 //   - With the tag bidestep a seeded scheduler gives way to other goroutines between the steps above.
-//   - The example is a whole primitive.
+//   - The examples are whole primitives: a latch; a mutex with a timeout, as Crystal's RFC 14 numbers its steps; locks
+//     of one word, with a condition variable.
 package park

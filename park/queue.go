@@ -6,6 +6,7 @@ import "bide.invalid/bide/internal/ilist"
 // one list at a time.
 type Node struct {
 	links ilist.Links[Node]
+	next  *Node // in a Batch
 	w     *Waiter
 	t     Token
 	o     Outcome
@@ -50,20 +51,32 @@ func (l *List) Remove(n *Node) bool { return l.l.Remove(n) }
 func (l *List) Empty() bool { return l.l.Empty() }
 
 // Resolve takes out the first node whose waiter can still be woken, and all before it, and resolves that one with o, the
-// outcome it was filed with. The caller Unparks w, better after unlocking; nil: nobody was left.
+// outcome it was filed with. The caller Unparks w, better after unlocking; nil: nobody was left. For several at once
+// there is [Batch].
 func (l *List) Resolve() (w *Waiter, o Outcome) {
-	for n := l.l.PopFront(); n != nil; n = l.l.PopFront() {
-		// The token is read under the lock that guards the list: a moment later the node may be another wait's.
-		w, o := n.w, n.o
-		if w.Resolve(n.t, o) {
-			return w, o
-		}
+	if n := l.resolve(Pending); n != nil {
+		return n.w, n.o
 	}
 	return nil, Pending
 }
 
+// resolve is Resolve, with the outcome as unless that is Pending. Until the caller's Unpark the node stays as it is.
+func (l *List) resolve(as Outcome) *Node {
+	for n := l.l.PopFront(); n != nil; n = l.l.PopFront() {
+		// The token is read under the lock that guards the list: a moment later the node may be another wait's.
+		o := n.o
+		if as != Pending {
+			o = as
+		}
+		if n.w.Resolve(n.t, o) {
+			return n
+		}
+	}
+	return nil
+}
+
 // ResolveAll takes everybody out, and appends those whose wait it ended to ws. The caller Unparks them, better after
-// unlocking.
+// unlocking. A [Batch] does without the slice.
 func (l *List) ResolveAll(ws []*Waiter) []*Waiter {
 	for w, _ := l.Resolve(); w != nil; w, _ = l.Resolve() {
 		ws = append(ws, w)

@@ -14,7 +14,7 @@ import (
 // miekg/dns#1399. A query copied its context's deadline onto the socket and never looked at Done: a context that was
 // canceled earlier ended nothing. golang/go#35594 is the neighbor: "no deadline" was taken for a deadline at the zero
 // time, so that everything had timed out from the start.
-func TestReportDNS1399(t *testing.T) {
+func TestReportDNS1399Bubble(t *testing.T) {
 	type maker = func(context.Context) (context.Context, func())
 	for name, under := range map[string]maker{
 		"std with a deadline": func(ctx context.Context) (context.Context, func()) {

@@ -97,7 +97,7 @@ func TestSleepShorterAndLonger(t *testing.T) {
 // scopes: exactly one of them ends each, and no sleep ends early by itself.
 func TestStressSleepsRealTime(t *testing.T) {
 	const sleepers = 8
-	source, more := seeded(t), lasting()
+	source, more := seeded(t), lasting(1)
 	var count [park.User]atomic.Int64
 	var group sync.WaitGroup
 	for g := range sleepers {

@@ -63,6 +63,7 @@ type Waiter struct {
 	pooled bool
 	node   [1]Node // the place of most waits in a queue; more are made for wait-any, and kept
 	more   []Node
+	seat   seat // in a Lot, with node
 
 	// the host's, under the host's lock
 	links ilist.Links[filed]
@@ -173,9 +174,7 @@ func (w *Waiter) ArmOn(s *timer.Service, deadline clock.Instant) Token {
 // o, and the caller owes an Unpark, exactly one. False: another was faster, or t is of an earlier wait; go on to the
 // next waiter. It does not block, and may be called with locks held.
 func (w *Waiter) Resolve(t Token, o Outcome) bool {
-	if o == Pending || o > MaxOutcome {
-		panic("bide/park: Resolve with the outcome " + o.String())
-	}
+	o.mustEnd("Resolve")
 	return w.word.resolve(t, o)
 }
 

@@ -67,7 +67,7 @@ func TestResolvePanics(t *testing.T) {
 	}
 }
 
-func TestWithdraw(t *testing.T) {
+func TestWithdrawBubble(t *testing.T) {
 	w := park.New(nil)
 	tok := w.Arm(clock.Forever)
 	if o := w.Withdraw(tok); o != park.Self {

@@ -50,7 +50,7 @@ const (
 	Woken                     // a waker: granted
 	Expired                   // the deadline given to Arm
 	Canceled                  // the context
-	Closed                    // the primitive was closed (for yours: none here closes)
+	Closed                    // the primitive, which will not grant any more
 	Self                      // the owner took it back (Withdraw)
 	User                      // the first free value
 	MaxOutcome Outcome = 127
@@ -64,6 +64,13 @@ func (o Outcome) String() string {
 		return outcomeNames[o]
 	}
 	return "user+" + itoa(int(o-User))
+}
+
+// mustEnd panics unless a wait can end with o.
+func (o Outcome) mustEnd(call string) {
+	if o == Pending || o > MaxOutcome {
+		panic("bide/park: " + call + " with the outcome " + o.String())
+	}
 }
 
 // arm: T1. Owner only.

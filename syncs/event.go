@@ -20,6 +20,10 @@ import (
 //
 // A Wait that returns an error has left the event as it was.
 //
+// # Close
+//
+// There is nothing to close: an event that nobody waits for is garbage like any other.
+//
 // # Memory model
 //
 // A Set synchronizes before the return of any Wait that it releases, and of any IsSet that reports it.

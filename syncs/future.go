@@ -19,6 +19,10 @@ import (
 //
 // A Wait that returns the context's error has left the future as it was.
 //
+// # Close
+//
+// There is nothing to close. Fail, with [ErrClosed] for instance, tells those who wait that nothing will come.
+//
 // # Memory model
 //
 // The Set or Fail that completes the future synchronizes before the return of any Wait or Poll that reports it.

@@ -44,6 +44,10 @@ import (
 // A Lock that returns an error has not taken the lock, and leaves nothing behind: if it had been woken, somebody else
 // is. A canceled context is seen even when the lock is free.
 //
+// # Close
+//
+// There is nothing to close.
+//
 // # Memory model
 //
 // The n-th Unlock synchronizes before the return of the m-th successful Lock, LockUntil or TryLock, for n < m.
@@ -53,6 +57,7 @@ type Mutex struct {
 
 	mu    sync.Mutex // before a timer shard's; nothing of a user is called with it held
 	queue park.List
+	counts
 }
 
 type noCopy struct{}
@@ -119,6 +124,18 @@ func (m *Mutex) Unlock() {
 	m.unlockSlow()
 }
 
+// Stats reports who waits for the lock.
+func (m *Mutex) Stats() Stats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	word := m.word.Load()
+	s := m.stats(int64(word & locked))
+	if word&woken != 0 {
+		s.Waiting++ // on its way from the queue
+	}
+	return s
+}
+
 // Locker returns m as a [sync.Locker], whose Lock waits without a bound.
 func (m *Mutex) Locker() sync.Locker { return (*locker)(m) }
 
@@ -172,27 +189,22 @@ func (m *Mutex) lockWaiting(ctx context.Context, deadline clock.Instant, w *park
 	}
 }
 
-// wait is w.Wait. If ctx panics in it, what the waiter has, or was given, is given back.
-func (m *Mutex) wait(ctx context.Context, w *park.Waiter, n *park.Node, t park.Token) (o park.Outcome) {
-	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		switch w.Withdraw(t) {
-		case granted:
+func (m *Mutex) wait(ctx context.Context, w *park.Waiter, n *park.Node, t park.Token) park.Outcome {
+	return safeWait(ctx, w, t, park.KindLock, func(o park.Outcome) { m.undo(n, o) })
+}
+
+// undo gives back what a waiter that a panic passes by has got.
+func (m *Mutex) undo(n *park.Node, o park.Outcome) {
+	switch o {
+	case granted:
+		m.Unlock()
+	case park.Woken:
+		if !m.tryLeave() {
 			m.Unlock()
-		case park.Woken:
-			if !m.tryLeave() {
-				m.Unlock()
-			}
-		default:
-			m.dequeue(n)
 		}
-	}()
-	o = w.Wait(ctx, t, park.KindLock)
-	returned = true
-	return o
+	default:
+		m.dequeue(n)
+	}
 }
 
 // failure is the error of a Lock that its context or its deadline ended; the context first.
@@ -246,8 +258,10 @@ func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline, lost clock.Insta
 		break
 	}
 	t = w.Arm(deadline)
+	m.waiting++
 	switch {
 	case !again:
+		m.waits++
 		m.queue.PushBack(n, w, t, park.Woken)
 	case clock.Now().Sub(lost) > starving:
 		m.queue.PushFront(n, w, t, granted)
@@ -292,6 +306,7 @@ func (m *Mutex) tryLeave() bool {
 func (m *Mutex) dequeue(n *park.Node) {
 	step.At("mutex.dequeue")
 	m.mu.Lock()
+	m.fail()
 	m.queue.Remove(n)
 	if m.queue.Empty() {
 		m.word.And(^uint32(queued))
@@ -329,6 +344,9 @@ func (m *Mutex) hand() {
 	}
 	step.At("mutex.hand")
 	m.word.Store(next)
+	if w != nil {
+		m.end()
+	}
 	m.mu.Unlock()
 	if w != nil {
 		w.Unpark()

@@ -1,6 +1,9 @@
 package timer
 
-import "bide.invalid/bide/clock"
+import (
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/timer/queue"
+)
 
 // Close ends a service of [NewService]: what is pending is taken out and will not be fired, and Close waits until no
 // Fire is running. Called from within a Fire it cannot wait without the danger of waiting for itself: it returns false
@@ -17,6 +20,9 @@ func (s *Service) Close() bool {
 		sh.closed, sh.target = true, clock.Forever
 		for n, _ := sh.pop(clock.Forever - 1); n != nil; n, _ = sh.pop(clock.Forever - 1) {
 			sh.stats.Canceled++
+			if sh.rec != nil {
+				sh.rec.ended(n, queue.Canceled)
+			}
 		}
 		sh.alarm.Clear()
 		sh.mu.Unlock()

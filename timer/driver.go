@@ -68,6 +68,9 @@ func (sh *shard) collect(due *[batch]Owner, now clock.Instant) (n int) {
 			sh.link(e, again)
 			sh.stats.Moved++
 		}
+		if sh.rec != nil {
+			sh.rec.looked(e, again, fired)
+		}
 	}
 	return n
 }

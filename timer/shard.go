@@ -25,6 +25,7 @@ type shard struct {
 	free   []*node
 	chunks [][]node
 	stats  Stats
+	rec    *recorder // nil: nobody records
 	closed bool
 	firing int           // drivers that fire; counted in a service that can be closed
 	quiet  chan struct{} // made by Close, closed when firing falls to 0
@@ -101,6 +102,9 @@ func (sh *shard) remove(e *Entry) bool {
 func (sh *shard) move(e *Entry, at clock.Instant) (isNext bool) {
 	sh.remove(e)
 	sh.stats.Scheduled++
+	if sh.rec != nil {
+		sh.rec.scheduled(&e.n, at)
+	}
 	return sh.add(e, at)
 }
 
@@ -113,6 +117,9 @@ func (sh *shard) cancel(e *Entry) bool {
 		return false
 	}
 	sh.stats.Canceled++
+	if sh.rec != nil {
+		sh.rec.ended(&e.n, queue.Canceled)
+	}
 	if sh.heap != nil && sh.heap.Len() == 0 && sh.target != clock.Forever {
 		sh.target = clock.Forever
 		sh.alarm.Clear()

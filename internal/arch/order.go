@@ -7,7 +7,8 @@ package arch
 
 // Order says who may import whom inside the module. "a < b": b may import a and everything that a may. Names are
 // relative to the module, the root package is bide. A rule may name a package that is not written yet; a package
-// that is in no rule fails the test. ARCHITECTURE.md explains the layers.
+// that is in no rule fails the test. The name examples stands for the packages below it. ARCHITECTURE.md explains the
+// layers.
 const Order = `
 NONE < internal/ilist, internal/invariant, internal/step      # internal/registry joins them with the console
      < clock < timer/queue < timer < park < syncs, bide;     # siblings: they meet only in park

@@ -65,9 +65,15 @@ func (o order) add(rule string) error {
 	return nil
 }
 
+// folders are the names in Order that stand for every package below them, none of which may import another one.
+var folders = []string{"examples"}
+
 // faults says what is wrong with the imports of one package; both are names as in Order.
 func (o order) faults(pkg string, imports []string) []string {
 	may, ok := o[pkg]
+	if folder, _, below := strings.Cut(pkg, "/"); !ok && below && slices.Contains(folders, folder) {
+		may, ok = o[folder]
+	}
 	if !ok {
 		return []string{fmt.Sprintf("package %s is in no rule of the import order", pkg)}
 	}
@@ -84,6 +90,7 @@ const fakeOrder = `
 NONE < a, b # two bottoms
      < c < d, e;
 d < f;      # f may not know e
+a, b < examples;
 NONE < lone;`
 
 func TestParseOrder(t *testing.T) {
@@ -91,7 +98,7 @@ func TestParseOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"a": "", "b": "", "c": "a b", "d": "a b c", "e": "a b c", "f": "a b c d", "lone": ""}
+	want := map[string]string{"a": "", "b": "", "c": "a b", "d": "a b c", "e": "a b c", "f": "a b c d", "examples": "a b", "lone": ""}
 	if len(o) != len(want) {
 		t.Errorf("%d packages, want %d", len(o), len(want))
 	}
@@ -146,6 +153,12 @@ func TestOrderFaults(t *testing.T) {
 		{"d", "unheard", "d must not import unheard"},                     // in no rule
 		{"lone", "b a", "lone must not import a; lone must not import b"}, // not even the bottom
 		{"c", "c", "c must not import c"},
+		{"examples/x", "a", ""},
+		{"examples/x/y", "b", ""},
+		{"examples/x", "c", "examples/x must not import c"},
+		{"examples/x", "examples/y examples", "examples/x must not import examples; examples/x must not import examples/y"},
+		{"examplesx/y", "a", "package examplesx/y is in no rule of the import order"},
+		{"f/x", "a", "package f/x is in no rule of the import order"},
 	} {
 		if got := strings.Join(o.faults(c.pkg, strings.Fields(c.imports)), "; "); got != c.want {
 			t.Errorf("%s importing %q: %q, want %q", c.pkg, c.imports, got, c.want)

@@ -9,7 +9,7 @@ import (
 
 // checkWheel recomputes, slot by slot, what the wheel's comment claims: W1, W2, W3, the bitmaps, the rings, the
 // count, what Cover relies on, and get-min. due is the deadline that an entry was linked for.
-func checkWheel(w *Wheel[int], due func(*Node[int]) clock.Instant) error {
+func checkWheel[T any](w *Wheel[T], due func(*Node[T]) clock.Instant) error {
 	count, last := 0, w.base
 	var full [levels]uint64
 	for i, head := range w.slots {
@@ -61,7 +61,7 @@ func checkWheel(w *Wheel[int], due func(*Node[int]) clock.Instant) error {
 	return checkBitmaps(w, full)
 }
 
-func checkBitmaps(w *Wheel[int], full [levels]uint64) error {
+func checkBitmaps[T any](w *Wheel[T], full [levels]uint64) error {
 	var some uint16
 	want, any := int64(0), false // get-min, the long way
 	for l := levels - 1; l >= 0; l-- {

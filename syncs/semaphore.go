@@ -1,0 +1,283 @@
+package syncs
+
+import (
+	"context"
+	"sync"
+
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/ilist"
+	"bide.invalid/bide/internal/invariant"
+	"bide.invalid/bide/internal/step"
+	"bide.invalid/bide/park"
+)
+
+// A Semaphore has a number of permits, its size, of which a caller takes one or several, and gives them back. The zero
+// Semaphore has none, until SetSize.
+//
+// # Fairness
+//
+// It is FIFO, whatever the numbers: who asks for many is not overtaken by those who ask for few, and neither Acquire nor
+// TryAcquire takes anything while others wait. When the first in line leaves, those behind it who fit go on at once. A
+// call is linear in the number of those whose wait it ends.
+//
+// # Cancellation
+//
+// An Acquire that returns an error has taken nothing, and is out of the line. One that was canceled in the instant in
+// which it was given its permits has them, and returns nil.
+//
+// # Close
+//
+// There is nothing to close. SetSize(0) refuses whoever waits and whoever comes.
+//
+// # Memory model
+//
+// A Release or SetSize synchronizes before the return of every Acquire or TryAcquire that takes permits after it.
+//
+// # State
+//
+//	size, held  permits there are, permits taken; under mu, as all of the following
+//	line        those who wait, in the order of their coming
+//
+//	S1 take    held grows      Acquire, TryAcquire: nobody is in line, and it fits
+//	S2 queue                   Acquire: it does not fit now, but could
+//	S3 return  held shrinks    Release; then S5
+//	S4 resize  size changes    SetSize; on a shrink S6; then S5
+//	S5 grant   held grows      the first in line fits: resolved Woken, with its permits
+//	S6 refuse                  somebody in line wants more than the size: resolved tooLarge
+//	S7 leave                   a waiter that was canceled takes itself out; then S5
+//
+//	I1 0 ≤ held; held ≤ size, but for what was held when the size shrank
+//	I2 while mu is free the first in line does not fit, or is canceled and about to leave
+//	I3 while mu is free nobody in line wants more than the size, but who is canceled and about to leave
+type Semaphore struct {
+	_ noCopy
+
+	mu   sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	size int64
+	held int64
+	line line
+	counts
+}
+
+// An acquirer is an Acquire that waits. It is like a park.Node, with the number that is asked for.
+type acquirer struct {
+	links ilist.Links[acquirer]
+	w     *park.Waiter
+	t     park.Token
+	n     int64
+}
+
+func (a *acquirer) Links() *ilist.Links[acquirer] { return &a.links }
+
+// A line is a list of them.
+type line = ilist.List[acquirer, *acquirer]
+
+var acquirers = sync.Pool{New: func() any { return new(acquirer) }}
+
+// tooLarge is the outcome of a waiter that can never get what it asks for.
+const tooLarge = park.User
+
+// NewSemaphore returns a semaphore with n permits. It panics if n is negative.
+func NewSemaphore(n int64) *Semaphore {
+	s := new(Semaphore)
+	s.SetSize(n)
+	return s
+}
+
+// Acquire takes n permits, waiting for them as long as ctx allows. It returns nil if and only if it has taken them. If n
+// is more than the size it returns [ErrTooLarge], at once, or when the size becomes too small while it waits. No permits
+// (n = 0) are always there. It panics if n is negative.
+func (s *Semaphore) Acquire(ctx context.Context, n int64) error {
+	notNil("Acquire of a Semaphore", ctx)
+	notNegative("Acquire", n)
+	if err := park.Err(ctx); err != nil {
+		return err
+	}
+	step.At("semaphore.acquire")
+	s.mu.Lock()
+	if s.takeLocked(n) {
+		s.mu.Unlock()
+		return nil
+	}
+	if n > s.size {
+		s.mu.Unlock()
+		return ErrTooLarge
+	}
+	s.mu.Unlock()
+	return s.acquireSlow(ctx, n)
+}
+
+// TryAcquire takes n permits if they are there and nobody waits, and reports whether it has. It panics if n is negative.
+func (s *Semaphore) TryAcquire(n int64) bool {
+	notNegative("TryAcquire", n)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.takeLocked(n)
+}
+
+// Release gives n permits back. It panics if fewer are taken, or if n is negative. It need not be the goroutine that
+// took them.
+func (s *Semaphore) Release(n int64) {
+	notNegative("Release", n)
+	step.At("semaphore.release")
+	s.mu.Lock()
+	if n > s.held {
+		s.mu.Unlock()
+		panic("bide/syncs: release of more permits than are taken")
+	}
+	s.held -= n // S3
+	ended := s.grantLocked()
+	s.mu.Unlock()
+	unpark(&ended)
+}
+
+// SetSize changes how many permits there are. More: those first in line who fit now get theirs. Less: nothing is taken
+// away from who has permits, and nothing is given until enough of them are back; who waits for more than n is refused
+// with [ErrTooLarge]. It panics if n is negative.
+func (s *Semaphore) SetSize(n int64) {
+	notNegative("SetSize", n)
+	step.At("semaphore.resize")
+	s.mu.Lock()
+	var refused line
+	if n < s.size {
+		refused = s.refuseLocked(n)
+	}
+	s.size = n // S4
+	ended := s.grantLocked()
+	s.mu.Unlock()
+	unpark(&refused)
+	unpark(&ended)
+}
+
+// Size returns how many permits there are, taken or not.
+func (s *Semaphore) Size() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size
+}
+
+// Stats reports how many permits are taken and who waits.
+func (s *Semaphore) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats(s.held)
+}
+
+func notNegative(call string, n int64) {
+	if n < 0 {
+		panic("bide/syncs: " + call + " of a Semaphore with a negative number")
+	}
+}
+
+func (s *Semaphore) acquireSlow(ctx context.Context, n int64) error {
+	w := park.Get()
+	a := acquirers.Get().(*acquirer)
+	a.w, a.n = w, n
+	a.t = w.Arm(clock.Forever)
+	o := s.queue(a)
+	if o == park.Pending {
+		o = safeWait(ctx, w, a.t, park.KindSemaphore, func(o park.Outcome) { s.undo(a, o) })
+		if o == park.Canceled {
+			s.leave(a)
+		}
+	} else {
+		w.Withdraw(a.t)
+	}
+	a.w = nil
+	acquirers.Put(a) // not deferred: one that a panic passed by is left to the collector
+	park.Put(w)
+	switch o {
+	case park.Woken:
+		return nil
+	case tooLarge:
+		return ErrTooLarge
+	}
+	return park.Reason(ctx)
+}
+
+// queue looks once more: Woken, it has taken; tooLarge; or else a is in line, and it is Pending.
+func (s *Semaphore) queue(a *acquirer) park.Outcome {
+	step.At("semaphore.queue")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.takeLocked(a.n):
+		return park.Woken
+	case a.n > s.size:
+		return tooLarge
+	}
+	s.line.PushBack(a) // S2
+	s.begin()
+	return park.Pending
+}
+
+// takeLocked: S1.
+func (s *Semaphore) takeLocked(n int64) bool {
+	if n == 0 {
+		return true
+	}
+	if !s.line.Empty() || n > s.size-s.held {
+		return false
+	}
+	s.held += n
+	return true
+}
+
+// grantLocked takes those out of the line who fit, as far as they are first. The caller unparks them.
+func (s *Semaphore) grantLocked() (ended line) {
+	for a := s.line.Front(); a != nil && a.n <= s.size-s.held; a = s.line.Front() {
+		s.line.Remove(a)
+		if a.w.Resolve(a.t, park.Woken) { // S5
+			s.held += a.n
+			s.end()
+			ended.PushBack(a)
+		}
+	}
+	invariant.True(s.held >= 0, "syncs: a Semaphore of which less than nothing is taken")
+	return ended
+}
+
+// refuseLocked takes those out of the line who want more than size. The caller unparks them.
+func (s *Semaphore) refuseLocked(size int64) (ended line) {
+	for a := s.line.Front(); a != nil; {
+		next := s.line.Next(a)
+		if a.n > size {
+			s.line.Remove(a)
+			if a.w.Resolve(a.t, tooLarge) { // S6
+				s.fail()
+				ended.PushBack(a)
+			}
+		}
+		a = next
+	}
+	return ended
+}
+
+// leave takes out a waiter that was canceled: S7. Those behind it may fit.
+func (s *Semaphore) leave(a *acquirer) {
+	step.At("semaphore.leave")
+	s.mu.Lock()
+	s.fail()
+	s.line.Remove(a)
+	ended := s.grantLocked()
+	s.mu.Unlock()
+	unpark(&ended)
+}
+
+// undo gives back what a waiter that a panic passes by has got.
+func (s *Semaphore) undo(a *acquirer, o park.Outcome) {
+	switch o {
+	case park.Woken:
+		s.Release(a.n)
+	case tooLarge:
+	default:
+		s.leave(a)
+	}
+}
+
+// unpark wakes those whose wait was ended. A moment after its wake-up, an acquirer may be in another line.
+func unpark(ended *line) {
+	for a := ended.PopFront(); a != nil; a = ended.PopFront() {
+		a.w.Unpark()
+	}
+}
