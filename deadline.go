@@ -33,7 +33,11 @@ func (d *deadline) Fire(now clock.Instant) {
 // expire cancels s if its deadline is not after now.
 func (s *Scope) expire(now clock.Instant) {
 	step.At("scope.expire")
-	s.cancel(s.canceledAt(ByDeadline, nil, clock.Instant(s.due.Load())), called|expired, now)
+	source := ByDeadline
+	if s.idle() > 0 {
+		source = ByIdle
+	}
+	s.cancel(s.canceledAt(source, nil, clock.Instant(s.due.Load())), called|expired, now)
 }
 
 // bound bounds a new scope.

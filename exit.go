@@ -59,10 +59,17 @@ func (s *Scope) deadAbove() bool {
 
 func (s *Scope) timeout() error {
 	now := s.now()
+	s.await() // until everybody below is counted
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	due := clock.Instant(s.due.Load())
-	return &TimeoutError{Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start)}
+	e := &TimeoutError{
+		Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start), Ledger: s.ledger(),
+	}
+	if d := s.idle(); d > 0 {
+		e.Limit, e.Idle = d, true
+	}
+	return e
 }
 
 // join is errors.Join without the wrapping of a single error.

@@ -27,7 +27,7 @@ import (
 //	caught    Close dropped a cancellation
 //	bridged   Done was asked for: extra.bridge is set
 //	fired     ... and it is closed
-//	shield, moveOn, onClock    constant: from the options
+//	shield, moveOn, onClock, accounts    constant: from the options
 //	alone     constant: no scope is above
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
@@ -57,7 +57,7 @@ type Scope struct {
 	parent context.Context
 	state  atomic.Uint32
 	start  clock.Instant // Forever: not bounded yet; under mu once the scope is shared
-	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared
+	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared, or moved later by Progress
 	cause  atomic.Pointer[Canceled]
 	extra  atomic.Pointer[extra]
 
@@ -72,11 +72,14 @@ type Scope struct {
 // extra is what most scopes do without.
 type extra struct {
 	name    string         // set before the scope is shared
+	idle    time.Duration  // likewise; 0: no idle limit
 	service *timer.Service // likewise; nil: the default one
 
 	pushing sync.Mutex // see Locks
 
 	// under the scope's mu
+	open   Ledger // who waited when the scope expired
+	sums   Ledger // what was waited for, if the scope accounts for it
 	after  ilist.List[after, *after]
 	unlink func() bool // from a context above that is not a scope
 	wall   time.Time   // what Deadline last answered for wallAt
@@ -105,6 +108,7 @@ const (
 	shield
 	moveOn
 	onClock
+	accounts
 	alone
 )
 
@@ -150,6 +154,9 @@ func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 		s.bound(o.d)
 	case optDeadline:
 		s.boundAt(o.t)
+	case optIdle:
+		s.more().idle = o.d
+		s.bound(o.d)
 	}
 }
 
@@ -161,9 +168,13 @@ func (s *Scope) init(c *call, ctx context.Context) {
 	switch p := From(ctx); {
 	case p == nil:
 		st |= alone
-	case p.state.Load()&onClock != 0:
-		s.more().service = p.timers()
-		st |= onClock
+	default:
+		above := p.state.Load()
+		st |= above & accounts
+		if above&onClock != 0 {
+			s.more().service = p.timers()
+			st |= onClock
+		}
 	}
 	s.state.Store(st)
 	s.entry.Init((*deadline)(s))
@@ -254,6 +265,9 @@ func (s *Scope) close() {
 		return // and whoever shares it now sees that it is closed
 	}
 	s.cancel(abandoned, 0, clock.Forever)
+	if st&accounts != 0 {
+		s.passOn()
+	}
 	if p := s.above(); p != nil {
 		step.At("scope.unlink")
 		p.mu.Lock()
