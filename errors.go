@@ -23,8 +23,8 @@ const (
 	BySibling                     // another child of the nursery failed
 	ByBody                        // the nursery's body failed
 	ByContext                     // a context that is not a scope
-	BySignal                      // a signal to the process: reserved
-	ByShutdown                    // the grace of a stop ran out: reserved
+	BySignal                      // a signal to the process, under Main without a grace
+	ByShutdown                    // the grace of a Stop has run out, of its scope or of one above
 	ByAbandoned                   // the scope, or one above it, was closed
 )
 

@@ -63,6 +63,9 @@ func (s *Scope) timeout() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	due := clock.Instant(s.due.Load())
+	if c := s.cause.Load(); c.Source == ByShutdown || c.Source == BySignal {
+		due = c.when // a shield that a hard end has cut
+	}
 	e := &TimeoutError{
 		Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start), Ledger: s.ledger(),
 	}
