@@ -88,6 +88,8 @@ var _ = register(56, "hard_end_crosses_shields", func(c *C) {
 					c.Equal(e.Scope, "goodbye", "name")
 					c.Equal(e.Limit, grace, "limit")
 					c.Equal(e.Elapsed, grace, "elapsed")
+					c.True(e.Cut != nil, "cut")
+					stopped(e.Cut)
 				}
 				err = below.Returned("the wait outside of the shield")
 				if w.before == nil {
@@ -130,6 +132,7 @@ var _ = register(56, "hard_end_crosses_shields", func(c *C) {
 			})
 			c.Equal(took, d, "took")
 			c.Equal(c.TimeoutError(err).Limit, d, "limit")
+			c.True(c.TimeoutError(err).Cut == nil, "not cut")
 			s.Close(nil)
 		}
 	})

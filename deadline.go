@@ -27,7 +27,7 @@ func (d *deadline) Fire(now clock.Instant) {
 	if p := s.above(); p != nil {
 		p.look(true)
 	}
-	if st := s.stopping(); st != nil && st.at < clock.Instant(s.due.Load()) {
+	if st := s.stopping(); st != nil && st.at < clock.Instant(s.due.Load()) && st.at <= now {
 		st.come() // it was first, and its timer is late
 		return
 	}
@@ -133,9 +133,10 @@ func (s *Scope) Deadline() (t time.Time, ok bool) {
 			t, ok = d, true
 		}
 	}
-	if s.state.Load()&shield == 0 {
+	switch s.state.Load() & (shield | spared) {
+	case 0:
 		t, ok = s.parent.Deadline()
-	} else {
+	case shield:
 		s.eachStopAbove(func(st *shutdown) { nearer(st.wall, st.isWall) })
 	}
 	if st := s.stopping(); st != nil {
@@ -170,25 +171,28 @@ func (s *Scope) Remaining() time.Duration {
 		return 0
 	}
 	left := time.Duration(clock.Forever)
-	for p := s; p != nil; {
-		if due := clock.Instant(p.due.Load()); due != clock.Forever {
-			left = min(left, due.Sub(p.now()))
-		}
-		up := p.above()
-		if up == nil && p.foreign() {
-			left = min(left, Remaining(p.parent))
-		}
-		p = up
-	}
 	until := func(st *shutdown) {
 		if st.at != clock.Forever {
 			left = min(left, st.at.Sub(st.scope.now()))
 		}
 	}
-	if st := s.stopping(); st != nil {
-		until(st)
+	for p := s; p != nil; {
+		if due := clock.Instant(p.due.Load()); due != clock.Forever {
+			left = min(left, due.Sub(p.now()))
+		}
+		if st := p.stopping(); st != nil {
+			until(st)
+		}
+		up := p.above()
+		switch {
+		case up != nil:
+		case p.foreign():
+			left = min(left, Remaining(p.parent))
+		case p.state.Load()&(shield|spared) == shield:
+			p.eachStopAbove(until)
+		}
+		p = up
 	}
-	s.eachStopAbove(until)
 	return max(left, 0)
 }
 

@@ -188,7 +188,8 @@ func Example_goodbyeAtTheHardEnd() {
 	err := bide.Run(context.Background(), func(s *bide.Scope) error {
 		s.Stop(5*time.Second, errors.New("new version"))
 		return bide.Shield(s, time.Minute, func(ctx context.Context) error {
-			err := bide.Sleep(ctx, 30*time.Second)
+			var flushed syncs.Event // never
+			err := flushed.Wait(ctx)
 			fmt.Println(err)
 			return err
 		}, bide.Name("flush"))
@@ -196,5 +197,5 @@ func Example_goodbyeAtTheHardEnd() {
 	fmt.Println(err)
 	// Output:
 	// bide: canceled by shutdown of scope "app": new version
-	// bide: flush: timeout after 5s: waiting for sleep
+	// bide: flush: cut after 5s: waiting for event (shutdown of scope "app": new version)
 }

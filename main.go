@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -73,9 +75,9 @@ type program struct {
 	log     func() *slog.Logger
 	signals chan os.Signal
 
-	// of listen, until it has returned
-	sig    os.Signal // the first
-	logged bool      // the report
+	number atomic.Int32                // of the latest signal
+	unwind atomic.Pointer[timer.Timer] // since the hard end
+	logged bool                        // the report; listen's, until it has ended
 }
 
 func newProgram(opts []Option) *program {
@@ -104,7 +106,7 @@ func newProgram(opts []Option) *program {
 
 // listenAndRun runs f while signals come in, and returns the exit code.
 func (m *program) listenAndRun(f func(context.Context) error) (code int) {
-	sigs := slices.DeleteFunc(m.sigs, signal.Ignored)
+	sigs := slices.DeleteFunc(slices.Clone(m.sigs), signal.Ignored)
 	if len(sigs) > 0 { // Notify takes none for all
 		signal.Notify(m.signals, sigs...)
 		defer signal.Stop(m.signals)
@@ -114,16 +116,27 @@ func (m *program) listenAndRun(f func(context.Context) error) (code int) {
 
 func (m *program) run(f func(context.Context) error) (code int) {
 	hard := make(chan struct{}, 1)
-	m.scope.halting().hook = func() { hard <- struct{}{} }
-	over, ended := make(chan struct{}), make(chan struct{})
-	go func() {
+	m.scope.halting().hook = func() { // once, on any goroutine
+		m.unwind.Store(timer.AfterFunc(unwinding, m.leave, timer.On(m.scope.timers().Clock())))
+		hard <- struct{}{}
+	}
+	returned, over := make(chan struct{}), make(chan struct{})
+	var listeners sync.WaitGroup
+	defer listeners.Wait()
+	defer close(over)
+	next := func() { listeners.Go(func() { m.second(over) }) }
+	ended := make(chan struct{})
+	listeners.Go(func() {
 		defer close(ended)
-		m.listen(hard, over)
-	}()
+		m.listen(hard, returned, next)
+	})
 	var result error
 	err := func() error {
 		defer func() {
-			close(over)
+			if t := m.unwind.Load(); t != nil {
+				t.Stop()
+			}
+			close(returned)
 			<-ended
 		}()
 		return m.scope.run(func(ctx context.Context) error {
@@ -131,6 +144,9 @@ func (m *program) run(f func(context.Context) error) (code int) {
 			return result
 		})
 	}()
+	if m.number.Load() == 0 {
+		next() // in case nobody reads what is told now
+	}
 	m.report()
 	return m.code(result, err)
 }
@@ -138,7 +154,7 @@ func (m *program) run(f func(context.Context) error) (code int) {
 // code is the exit code for what f has returned, and what its scope has made of it.
 func (m *program) code(result, err error) int {
 	st := m.scope.stopping()
-	ended := m.sig != nil || st != nil && st.fired.Load()
+	ended := m.number.Load() != 0 || st != nil && st.fired.Load()
 	if ended && result != nil {
 		if rest, _ := split(err, (*Canceled).made); rest == nil {
 			return m.stopped()
@@ -157,53 +173,72 @@ func (m *program) code(result, err error) int {
 	return 1
 }
 
-// stopped is the exit code of a program that was ended from outside.
+// stopped is the exit code of a program that was ended by a Stop.
 func (m *program) stopped() int {
-	if n, ok := m.sig.(syscall.Signal); ok {
+	if n := m.number.Load(); n > 0 {
 		return 128 + int(n)
 	}
 	return 1
 }
 
-// listen waits for signals and for the hard end, until f has returned.
-func (m *program) listen(hard, over <-chan struct{}) {
-	late := make(chan struct{}, 1)
-	var unwind *timer.Timer
-	defer func() {
-		if unwind != nil {
-			unwind.Stop()
-		}
-	}()
+// number is that of a signal; -1 if it has none.
+func number(sig os.Signal) int32 {
+	if n, ok := sig.(syscall.Signal); ok {
+		return int32(n)
+	}
+	return -1
+}
+
+// listen waits for the first signal, which it has next take over from, and for the hard end, until f has returned.
+func (m *program) listen(hard, returned <-chan struct{}, next func()) {
+	signals := m.signals
 	for {
 		select {
-		case sig := <-m.signals:
-			if m.sig != nil {
-				m.exit(m.stopped())
-				return
-			}
-			m.sig = sig
-			m.stop()
+		case sig := <-signals:
+			signals = nil
+			m.number.Store(number(sig))
+			next() // before anything is told, which may block
+			m.stop(sig)
 		case <-hard:
 			m.report()
-			unwind = timer.AfterFunc(unwinding, func() { late <- struct{}{} }, timer.On(m.scope.timers().Clock()))
-		case <-late:
-			m.log().Error("bide: "+m.scope.Name()+" has not returned since the hard stop: exiting without it", "after", unwinding)
-			m.exit(m.stopped())
-			return
-		case <-over:
+		case <-returned:
 			return
 		}
 	}
 }
 
+// second waits for a signal that ends everything at once.
+func (m *program) second(over <-chan struct{}) {
+	select {
+	case sig := <-m.signals:
+		m.number.Store(number(sig))
+		m.exit(m.stopped())
+	case <-over:
+	}
+}
+
+// leave exits without f. It says so, unless whoever reads that is stuck as well.
+func (m *program) leave() {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		m.log().Error("bide: "+m.scope.Name()+" has not returned since the hard stop: exiting without it", "after", unwinding)
+	}()
+	select {
+	case <-told:
+	case <-time.After(unwinding / 5):
+	}
+	m.exit(m.stopped())
+}
+
 // stop is what the first signal does.
-func (m *program) stop() {
-	source, reason := ByShutdown, error(signalError{m.sig})
+func (m *program) stop(sig os.Signal) {
+	source, reason := ByShutdown, error(signalError{sig})
 	if m.grace <= 0 {
 		source = BySignal
 	}
-	m.log().Info("bide: stopping", "scope", m.scope.Name(), "reason", reason, "grace", max(0, m.grace))
 	m.scope.stop(source, m.grace, reason)
+	m.log().Info("bide: stopping", "scope", m.scope.Name(), "reason", reason, "grace", max(0, m.grace))
 }
 
 // report tells who was left at the hard end, once.

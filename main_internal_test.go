@@ -46,7 +46,7 @@ func (f *fake) text() string {
 
 // start runs body as Main does; in a bubble.
 func start(body func(ctx context.Context) error, opts ...Option) *fake {
-	f := &fake{program: newProgram(opts), ret: make(chan int, 2)}
+	f := &fake{program: newProgram(opts)}
 	log := slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}
@@ -54,6 +54,11 @@ func start(body func(ctx context.Context) error, opts ...Option) *fake {
 		return a
 	}}))
 	f.log = func() *slog.Logger { return log }
+	return f.begin(body)
+}
+
+func (f *fake) begin(body func(ctx context.Context) error) *fake {
+	f.ret = make(chan int, 3)
 	f.exit = func(code int) { f.ret <- code }
 	f.signals = make(chan os.Signal, 2)
 	go func() { f.ret <- f.run(body) }()
@@ -102,12 +107,12 @@ func TestMainCodes(t *testing.T) {
 		{"the hard end, by SIGINT", forever, []Option{Grace(time.Minute)}, []os.Signal{syscall.SIGINT}, 130, 61 * time.Second, []string{"interrupt signal received", "grace=1m0s", "hard stop"}},
 		{"the hard end, and a success", func(ctx context.Context) error { _ = forever(ctx); return nil }, nil, []os.Signal{syscall.SIGTERM}, 0, 9 * time.Second, []string{"hard stop"}},
 		{"the hard end, and an error", func(ctx context.Context) error { return errors.Join(forever(ctx), codeError(7)) }, nil, []os.Signal{syscall.SIGTERM}, 7, 9 * time.Second, []string{"hard stop", `error="code 7"`}},
-		{"the hard end cuts a shield", shielded, nil, []os.Signal{syscall.SIGTERM}, 1, 9 * time.Second, []string{"hard stop", "goodbye: timeout after 0s"}},
+		{"the hard end cuts a shield", shielded, nil, []os.Signal{syscall.SIGTERM}, 1, 9 * time.Second, []string{"hard stop", `goodbye: cut after 0s (shutdown of scope \"main\": terminated signal received)`}},
 		{"no grace", forever, []Option{Grace(0)}, []os.Signal{syscall.SIGTERM}, 143, time.Second, []string{"grace=0s", "hard stop"}},
 		{"less than no grace", forever, []Option{Grace(-1)}, []os.Signal{syscall.SIGTERM}, 143, time.Second, []string{"grace=0s", "hard stop"}},
 		{"deaf", func(ctx context.Context) error { _ = forever(ctx); time.Sleep(time.Hour); return nil }, nil, []os.Signal{syscall.SIGTERM}, 143, 9500 * time.Millisecond, []string{"hard stop", `msg="bide: main has not returned since the hard stop: exiting without it" after=500ms`}},
 		{"a second signal", forever, nil, []os.Signal{syscall.SIGTERM, syscall.SIGTERM}, 143, 2 * time.Second, []string{"stopping"}},
-		{"a second signal, another", forever, nil, []os.Signal{syscall.SIGINT, syscall.SIGTERM}, 130, 2 * time.Second, []string{"stopping"}},
+		{"a second signal, another", forever, nil, []os.Signal{syscall.SIGINT, syscall.SIGTERM}, 143, 2 * time.Second, []string{"stopping"}},
 		{"a second signal, deaf", func(context.Context) error { time.Sleep(time.Hour); return nil }, []Option{Grace(0)}, []os.Signal{syscall.SIGTERM, syscall.SIGTERM}, 143, 1500 * time.Millisecond, []string{"hard stop", "has not returned"}},
 
 		{"its own Stop", func(ctx context.Context) error { From(ctx).Stop(time.Second, errMain); return forever(ctx) }, nil, nil, 1, time.Second, []string{`msg="bide: hard stop" scope=main reason="disk full" grace=1s`}},
@@ -154,6 +159,47 @@ func TestMainCodes(t *testing.T) {
 					t.Errorf("the report was told %d times:\n%s", n, text)
 				}
 			})
+		})
+	}
+}
+
+// full is a log that nobody reads, until it is closed.
+type full chan struct{}
+
+func (full) Enabled(context.Context, slog.Level) bool    { return true }
+func (f full) Handle(context.Context, slog.Record) error { <-f; return nil }
+func (f full) WithAttrs([]slog.Attr) slog.Handler        { return f }
+func (f full) WithGroup(string) slog.Handler             { return f }
+
+// Where nobody reads what is told, the grace ends all the same, a second signal is heard, and the end comes in time: also
+// when it is f's error that cannot be told.
+func TestMainNobodyReads(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		body func(ctx context.Context) error
+		sigs int
+		want time.Duration
+	}{
+		{"deaf", func(context.Context) error { time.Sleep(time.Hour); return nil }, 1, 9*time.Second + unwinding + unwinding/5},
+		{"a second signal", func(context.Context) error { time.Sleep(time.Hour); return nil }, 2, 2 * time.Second},
+		{"an error", func(context.Context) error { return errMain }, 1, time.Second},
+		{"an error, drained", func(ctx context.Context) error { <-Draining(ctx); return errMain }, 2, 2 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			full := make(full)
+			f := &fake{program: newProgram(nil)}
+			f.log = func() *slog.Logger { return slog.New(full) }
+			now := time.Now()
+			f.begin(x.body)
+			for range x.sigs {
+				time.Sleep(time.Second)
+				f.signals <- syscall.SIGTERM
+			}
+			if code := <-f.ret; code != 143 || time.Since(now) != x.want {
+				t.Errorf("%s: exit code %d after %v, want %v", x.name, code, time.Since(now), x.want)
+			}
+			close(full)
+			time.Sleep(2 * time.Hour)
 		})
 	}
 }

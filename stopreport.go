@@ -29,7 +29,7 @@ type Straggler struct {
 	Path     string        // the names from the stopped scope down, with slashes between them
 	Open     time.Duration // since it was opened; without a bound, since it was observed, 0 if it is not
 	Waits    Ledger        // how many wait directly under it, for what, in calls that obey the scope
-	Children int           // of a nursery: those that have not ended
+	Children int           // of a nursery: those that have not ended, services aside
 }
 
 // StopReport is nil until a hard end has found somebody. It lists the scopes that are observed: somebody has waited under
@@ -91,7 +91,7 @@ func (s *Scope) straggler(top *Scope) Straggler {
 	}
 	if n := s.nursery(); n != nil {
 		n.mu.Lock()
-		l.Children = n.live + n.serving
+		l.Children = n.live
 		if n.waiter == nil && n.live > 0 {
 			l.Children-- // the body
 		}

@@ -74,7 +74,7 @@ func TestStopReport(t *testing.T) {
 			{"app/(shield)", grace, bide.Ledger{{Kind: park.KindSleep, Open: 1}}, 0},
 			{"app/GET /", grace, bide.Ledger{{Kind: park.KindFuture, Open: 1}}, 0},
 			{"app/crew", grace + time.Second, bide.Ledger{{Kind: park.KindLock, Open: 2}, {Kind: park.KindEvent, Open: 2}}, 5},
-			{"app/crew/(nursery)", grace + time.Second, bide.Ledger{{Kind: park.KindFuture, Open: 1}}, 3},
+			{"app/crew/(nursery)", grace + time.Second, bide.Ledger{{Kind: park.KindFuture, Open: 1}}, 1},
 			{"app/crew/job/bounded", grace + time.Second, bide.Ledger{{Kind: park.KindEvent, Open: 1}}, 0},
 		} {
 			if c.True(i < len(r.Left), "%d are left, and %s is missing", len(r.Left), want.Path) {
@@ -90,7 +90,7 @@ func TestStopReport(t *testing.T) {
 	app/(shield): open 10s, waiting for sleep
 	app/GET /: open 10s, waiting for future
 	app/crew: open 11s, waiting for 2 lock, 2 event, children: 5
-	app/crew/(nursery): open 11s, waiting for future, children: 3
+	app/crew/(nursery): open 11s, waiting for future, children: 1
 	app/crew/job/bounded: open 11s, waiting for event
 `, "text")
 		op.Wait()
