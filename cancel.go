@@ -133,6 +133,9 @@ func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant, open *Ledger)
 	var calls ilist.List[after, *after]
 	if x := s.extra.Load(); x != nil {
 		x.fire(s)
+		if h := x.halt.Load(); h != nil {
+			h.close()
+		}
 		calls, x.after = x.after, calls
 		for a := calls.Front(); a != nil; a = calls.Next(a) {
 			a.started = true

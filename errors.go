@@ -23,8 +23,8 @@ const (
 	BySibling                     // another child of the nursery failed
 	ByBody                        // the nursery's body failed
 	ByContext                     // a context that is not a scope
-	BySignal                      // a signal to the process: reserved
-	ByShutdown                    // the grace of a stop ran out: reserved
+	BySignal                      // a signal to the process, under Main without a grace
+	ByShutdown                    // the grace of a Stop has run out, of its scope or of one above
 	ByAbandoned                   // the scope, or one above it, was closed
 )
 
@@ -83,7 +83,11 @@ func (c *Canceled) made() bool { return c.self == c }
 
 // Error says by what, of which scope, and why.
 func (c *Canceled) Error() string {
-	b := "bide: canceled by " + c.Source.String()
+	return "bide: canceled by " + c.by()
+}
+
+func (c *Canceled) by() string {
+	b := c.Source.String()
 	if c.Scope != "" {
 		b += " of scope " + strconv.Quote(c.Scope)
 	}
@@ -127,6 +131,7 @@ type TimeoutError struct {
 	Elapsed time.Duration // from the same moment to the end of the body
 	Ledger  Ledger        // where the time went
 	Idle    bool          // the bound was on time without progress: that is the Limit
+	Cut     *Canceled     // what has cut a shield before its bound: a Stop's hard end; Limit is how long it had
 }
 
 // Error says whose bound, how long it was, where the time went, and, if the end took its time, when that was:
@@ -139,7 +144,11 @@ func (e *TimeoutError) Error() string {
 	if name == "" {
 		name = "a scope"
 	}
-	b := "bide: " + name + ": timeout after " + e.Limit.String()
+	what := "timeout"
+	if e.Cut != nil {
+		what = "cut"
+	}
+	b := "bide: " + name + ": " + what + " after " + e.Limit.String()
 	if e.Idle {
 		b += " without progress"
 	}
@@ -148,6 +157,9 @@ func (e *TimeoutError) Error() string {
 	}
 	if e.Elapsed > e.Limit+e.Limit/10 {
 		b += "; ended after " + e.Elapsed.String()
+	}
+	if e.Cut != nil {
+		b += " (" + e.Cut.by() + ")"
 	}
 	return b
 }

@@ -63,8 +63,12 @@ func (s *Scope) timeout() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	due := clock.Instant(s.due.Load())
+	var cut *Canceled
+	if c := s.cause.Load(); c.Source == ByShutdown || c.Source == BySignal {
+		cut, due = c, c.when
+	}
 	e := &TimeoutError{
-		Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start), Ledger: s.ledger(),
+		Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start), Ledger: s.ledger(), Cut: cut,
 	}
 	if d := s.idle(); d > 0 {
 		e.Limit, e.Idle = d, true

@@ -1,6 +1,7 @@
 package bide
 
 import (
+	"os"
 	"strconv"
 	"time"
 
@@ -18,6 +19,7 @@ type Option struct {
 	name  string
 	clock clock.Clock
 	slots Slots
+	sigs  []os.Signal
 }
 
 type optKind uint8
@@ -36,10 +38,13 @@ const (
 	optSlot
 	optAccount
 	optIdle
+	optGrace
+	optSignals
+	optStacks
 )
 
 var optNames = [...]string{"the zero Option", "Name", "Clock", "Timeout", "Deadline", "MoveOn", "Limit", "Supervise", "Repanic",
-	"Abandon", "Slot", "Account", "Idle"}
+	"Abandon", "Slot", "Account", "Idle", "Grace", "Signals", "Stacks"}
 
 // Name names the scope, in its errors and in those of what it cancels.
 func Name(name string) Option { return Option{kind: optName, name: name} }
@@ -100,7 +105,7 @@ type call struct {
 const (
 	usesAny     = 1<<optName | 1<<optClock | 1<<optAccount
 	usesNursery = usesBound | 1<<optLimit | 1<<optSupervise | 1<<optRepanic
-	usesBound   = usesAny | 1<<optTimeout | 1<<optDeadline | 1<<optIdle | 1<<optMoveOn
+	usesBound   = usesAny | 1<<optTimeout | 1<<optDeadline | 1<<optIdle | 1<<optMoveOn | 1<<optStacks
 )
 
 var (
@@ -112,13 +117,14 @@ var (
 	callShield      = call{"Shield", usesAny, shield}
 	callRun         = call{"Run", usesBound, 0}
 	callOpen        = call{"Open", usesBound, 0}
-	callWithNursery = call{"WithNursery", usesNursery, 0}
+	callWithNursery = call{"WithNursery", usesNursery, nursed}
 	callGo          = call{"Go", usesBound, 0}
 	callTryGo       = call{"TryGo", usesBound, 0}
 	callService     = call{"Service", usesBound, 0}
-	callServices    = call{"Service", 0, shield}
+	callServices    = call{"Service", 0, shield | spared}
 	callStart       = call{"Start", 0, 0}
 	callBlocking    = call{"Blocking", usesAny | 1<<optAbandon | 1<<optSlot, 0}
+	callMain        = call{"Main", usesAny | 1<<optGrace | 1<<optSignals, stacks}
 )
 
 // apply sets what the options say, except for the bound, which needs the clock that another option may set.
@@ -142,6 +148,8 @@ func (s *Scope) apply(c *call, opts []Option) (bound Option) {
 			s.or(moveOn)
 		case optAccount:
 			s.or(accounts)
+		case optStacks:
+			s.or(stacks)
 		}
 	}
 	return bound

@@ -8,6 +8,7 @@ import (
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/ilist"
+	"bide.invalid/bide/internal/invariant"
 	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 	"bide.invalid/bide/timer"
@@ -27,8 +28,12 @@ import (
 //	caught    Close dropped a cancellation
 //	bridged   Done was asked for: extra.bridge is set
 //	fired     ... and it is closed
-//	shield, moveOn, onClock, accounts    constant: from the options
+//	shield, moveOn, onClock, accounts, stacks    constant: from the options
 //	alone     constant: no scope is above
+//	nursed    constant: it is a nursery's
+//	spared    constant: the shield of a nursery's services, which no hard end cuts
+//	stamped   it has no bound, and start is when it was observed
+//	enlisted  an island (island.go) that is in the list of the scope at the top, or about to be
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
 //	S2 new, looked → shared → observed    the second look, Attach, Done, AfterFunc, or an observed child; ancestors
@@ -43,7 +48,8 @@ import (
 // mu of a scope is held for a few steps, never while another scope's is taken. extra.pushing is held by the canceller
 // of a scope that has children, from S3 until everything below is canceled, and taken from the top downwards; so a
 // second Cancel returns only when the first is done. Order: pushing, a scope's mu, then the locks of the timer service.
-// Package context is called with mu held, by the bridge.
+// Package context is called with mu held, by the bridge. halt.mu of a scope at the top stands beside mu: neither is
+// taken while another scope's is held.
 
 // A Scope is a [context.Context] whose cancellation ends with it: [Scope.Close], or the end of the function that it was
 // opened for, absorbs what the scope itself has caused, and passes on the rest. It is made by the functions of this
@@ -56,7 +62,7 @@ import (
 type Scope struct {
 	parent context.Context
 	state  atomic.Uint32
-	start  clock.Instant // Forever: not bounded yet; under mu once the scope is shared
+	start  clock.Instant // when it was opened bounded, or first bounded, or else observed; under mu once shared
 	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared, or moved later by Progress
 	cause  atomic.Pointer[Canceled]
 	extra  atomic.Pointer[extra]
@@ -65,7 +71,7 @@ type Scope struct {
 	waiters park.Waiters
 	kids    ilist.List[kid, *kid] // observed scopes right below
 
-	links ilist.Links[kid] // under the mu of the scope above
+	links ilist.Links[kid] // under the mu of the scope above; an island's under the halt.mu of the one at the top
 	entry timer.Entry      // Schedule, Cover and Cancel under mu
 }
 
@@ -76,6 +82,7 @@ type extra struct {
 	service *timer.Service // likewise; nil: the default one
 
 	pushing sync.Mutex // see Locks
+	halt    atomic.Pointer[halt]
 
 	// under the scope's mu
 	open   Ledger // who waited when the scope expired
@@ -110,6 +117,11 @@ const (
 	onClock
 	accounts
 	alone
+	nursed
+	spared
+	stacks
+	stamped
+	enlisted
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
@@ -275,4 +287,8 @@ func (s *Scope) close() {
 		p.mu.Unlock()
 	}
 	s.unlinkForeign()
+	s.leave()
+	if invariant.On {
+		invariant.True(!s.links.In(), "bide: a closed scope is linked")
+	}
 }
