@@ -203,7 +203,7 @@ func (s *Scope) AfterFunc(f func()) (stop func() bool) {
 		panic("bide: AfterFunc: nil function")
 	}
 	a := &after{f: f}
-	if s.Err() == nil {
+	if s.errSlow(false) == nil {
 		s.observe()
 		s.push()
 	}

@@ -8,6 +8,7 @@ import (
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/ilist"
+	"bide.invalid/bide/internal/registry"
 	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 	"bide.invalid/bide/timer"
@@ -29,6 +30,8 @@ import (
 //	fired     ... and it is closed
 //	shield, moveOn, onClock, accounts    constant: from the options
 //	alone     constant: no scope is above
+//	told      constant: an observer (internal/registry) was told of the opening, and is told of the end
+//	counted   constant: cancel points are counted, see point
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
 //	S2 new, looked → shared → observed    the second look, Attach, Done, AfterFunc, or an observed child; ancestors
@@ -73,6 +76,7 @@ type Scope struct {
 type extra struct {
 	name    string         // set before the scope is shared
 	idle    time.Duration  // likewise; 0: no idle limit
+	onPoint func()         // likewise; called at cancel points
 	service *timer.Service // likewise; nil: the default one
 
 	pushing sync.Mutex // see Locks
@@ -110,6 +114,8 @@ const (
 	onClock
 	accounts
 	alone
+	told
+	counted
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
@@ -146,18 +152,30 @@ func notNil(call string, ctx context.Context) {
 // open makes s a scope below ctx, bounded by the options only.
 func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 	s.init(c, ctx)
-	if len(opts) == 0 {
-		return
+	if len(opts) > 0 {
+		switch o := s.apply(c, opts); o.kind {
+		case optTimeout:
+			s.bound(o.d)
+		case optDeadline:
+			s.boundAt(o.t)
+		case optIdle:
+			s.more().idle = o.d
+			s.bound(o.d)
+		}
 	}
-	switch o := s.apply(c, opts); o.kind {
-	case optTimeout:
-		s.bound(o.d)
-	case optDeadline:
-		s.boundAt(o.t)
-	case optIdle:
-		s.more().idle = o.d
-		s.bound(o.d)
+	if registry.On() {
+		s.tell()
 	}
+}
+
+// tell tells an observer that s is open. Preconditions: s is not closed.
+func (s *Scope) tell() {
+	s.or(told)
+	var above registry.Scope
+	if p := From(s.parent); p != nil {
+		above = (*host)(p)
+	}
+	registry.Opened((*host)(s), above)
 }
 
 func (s *Scope) init(c *call, ctx context.Context) {
@@ -170,7 +188,7 @@ func (s *Scope) init(c *call, ctx context.Context) {
 		st |= alone
 	default:
 		above := p.state.Load()
-		st |= above & accounts
+		st |= above & (accounts | counted)
 		if above&onClock != 0 {
 			s.more().service = p.timers()
 			st |= onClock
@@ -261,9 +279,16 @@ func (s *Scope) close() {
 	if st&closed != 0 {
 		panic("bide: Close of a closed scope" + s.quoted())
 	}
-	if st&shared == 0 {
-		return // and whoever shares it now sees that it is closed
+	if st&shared != 0 {
+		s.undo(st)
+	} // else whoever shares it now sees that it is closed
+	if st&told != 0 {
+		registry.Closed((*host)(s))
 	}
+}
+
+// undo takes back what sharing has done, and ends what is below. st is the state that s was closed in.
+func (s *Scope) undo(st uint32) {
 	s.cancel(abandoned, 0, clock.Forever)
 	if st&accounts != 0 {
 		s.passOn()
