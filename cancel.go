@@ -121,6 +121,9 @@ func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant, open *Ledger)
 		}
 		if st&closed != 0 {
 			c, bits = abandoned, 0
+			if !s.kids.Empty() {
+				bits = misnested
+			}
 		}
 		s.cause.Store(c)
 		if s.state.CompareAndSwap(st, st|canceled|bits) { // S3

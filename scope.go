@@ -31,6 +31,7 @@ import (
 //	shield, moveOn, onClock, accounts    constant: from the options
 //	alone     constant: no scope is above
 //	told      constant: an observer (internal/registry) was told of the opening, and is told of the end
+//	misnested it was closed while a scope below it, observed and not canceled, was open
 //	counted   constant: cancel points are counted, see point
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
@@ -115,6 +116,7 @@ const (
 	accounts
 	alone
 	told
+	misnested
 	counted
 )
 
@@ -252,14 +254,19 @@ func (s *Scope) foreign() bool {
 // scope's own bound, and MoveOn was not given, a [*TimeoutError] takes its place. In every other case *err stays as it
 // is: success is kept, and so is a real error. A nil err is allowed, where there is no result.
 //
-// Whatever was opened below the scope and is still open is canceled ([ByAbandoned]); waits under it end. Closing a
-// scope twice panics.
+// Whatever was opened below the scope and is still open is canceled ([ByAbandoned]), shields excepted; waits under it
+// end. Then somebody has not kept the order, and [ErrMisnested] is joined to *err. It is found if anybody has looked at
+// that scope twice, or waited under it, and if this one was not canceled before. (The end of a block, [Run] or
+// [FailAfter], does not ask: what f returned stays.) Closing a scope twice panics.
 func (s *Scope) Close(err *error) {
 	if err == nil {
 		_ = s.exit(nil)
 		return
 	}
 	*err = s.exit(*err)
+	if s.state.Load()&misnested != 0 {
+		*err = join(*err, ErrMisnested)
+	}
 }
 
 // run runs f in s, and closes it.
