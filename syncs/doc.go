@@ -64,7 +64,7 @@
 //     after a millisecond of losing, the lock is handed over. Lock costs the look at the context more.
 //   - sync.RWMutex: the priorities are the same. A writer that gives up lets the readers in that it kept waiting.
 //   - sync.Cond: there is no NewCond, set L. Wait returns with L held, with an error too, so the defer that unlocks
-//     stays right. L may be any sync.Locker.
+//     stays right. A Wait that returns an error has consumed no Signal.
 //   - sync.WaitGroup: it may be used again at once, and Add may come beside a Wait. An Add below 0 panics before it
 //     changes anything.
 //   - sync.Pool keeps memory for reuse and may drop it at any time. A Pool here lends a counted number of items, makes
@@ -79,5 +79,5 @@
 //     has done nothing, and a canceled context wins over a value that is there, where a select would toss a coin. FIFO
 //     holds for waiters, too. A Queue is not in a select and not in a WaitAny; a channel is, by [Recv].
 //   - A closed channel as a signal: an Event can be set twice, and reset.
-//   - sync.Once, sync.Map and sync/atomic have no twin here: nothing in them waits for long.
+//   - sync.Once and sync.Map have no twin here.
 package syncs
