@@ -15,7 +15,8 @@ test: ## all tests of all modules
 race: ## all tests under the race detector
 	@bash .ci/run race
 
-stress: ## the core over and over: race detector (COUNT=20), then the seeded scheduler (BIDE_STEP_SEED replays)
+stress: ## each storm for STRESS (60s); the core over and over: race detector (COUNT=20), seeded scheduler (BIDE_STEP_SEED)
+	BIDE_STRESS=$(STRESS) go test -v -timeout 1h -run 'Stress|Storm|Litmus' ./park ./timer ./syncs .
 	go test -race -timeout 1h -count=$(COUNT) . ./park ./timer ./syncs ./clock
 	go test -tags bidestep,bideinvariant -timeout 1h -count=$(COUNT) . ./park ./timer ./syncs
 
@@ -48,5 +49,6 @@ ci: ## everything, as .ci/run does it
 	@bash .ci/run
 
 COUNT ?= 20
+STRESS ?= 60s
 FUZZTIME ?= 1m
 RAW ?= .out/bench.jsonl

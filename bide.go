@@ -110,11 +110,12 @@ func Sleep(ctx context.Context, d time.Duration, opts ...timer.Option) error {
 	if err := park.Err(ctx); err != nil || d <= 0 {
 		return err
 	}
-	service := timer.Default()
-	if s := From(ctx); s != nil {
-		service = s.timers()
-	}
-	service, due := timer.Deadline("bide", "Sleep", service, d, opts)
+	service, due := timer.Deadline("bide", "Sleep", timersOf(ctx), d, opts)
+	return sleep(ctx, service, due)
+}
+
+// sleep sleeps until due, on a service's clock.
+func sleep(ctx context.Context, service *timer.Service, due clock.Instant) error {
 	var w *park.Waiter
 	if service.Clock() == clock.Monotonic() {
 		w = park.GetUntil(due)
@@ -132,6 +133,14 @@ func Sleep(ctx context.Context, d time.Duration, opts ...timer.Option) error {
 		return park.Err(ctx)
 	}
 	return park.Reason(ctx)
+}
+
+// timersOf is the service of the clock that ctx is on.
+func timersOf(ctx context.Context) *timer.Service {
+	if s := From(ctx); s != nil {
+		return s.timers()
+	}
+	return timer.Default()
 }
 
 // Name is the name given by the option Name, or "".

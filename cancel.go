@@ -64,7 +64,12 @@ func (s *Scope) cancelFrom(ctx context.Context) {
 //
 // It walks without recursion, and allocates nothing while the path of scopes that have children stays short.
 func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) {
-	c, below := s.mark(c, bits, asOf)
+	var open *Ledger // whom an expiry finds waiting
+	var found Ledger
+	if bits&expired != 0 {
+		open = &found
+	}
+	c, below := s.mark(c, bits, asOf, open)
 	if !below {
 		return
 	}
@@ -77,11 +82,16 @@ func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) {
 		k := p.kids.PopFront()
 		p.mu.Unlock()
 		if k == nil {
+			if p == s && len(found) > 0 {
+				s.mu.Lock()
+				s.extra.Load().open = found
+				s.mu.Unlock()
+			}
 			p.extra.Load().pushing.Unlock()
 			path = path[:len(path)-1]
 			continue
 		}
-		if _, below := (*Scope)(k).mark(c, 0, clock.Forever); below {
+		if _, below := (*Scope)(k).mark(c, 0, clock.Forever, open); below {
 			path = append(path, (*Scope)(k))
 		}
 	}
@@ -89,7 +99,9 @@ func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) {
 
 // mark cancels s alone, with by. below: it has children, and its pushing is held for the caller. A scope that is being
 // closed, and not canceled, is canceled as Close does it: what lies below must not wait for whoever closes it.
-func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant) (by *Canceled, below bool) {
+//
+// open, if not nil, is told who waits under s.
+func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant, open *Ledger) (by *Canceled, below bool) {
 	step.At("scope.mark")
 	s.mu.Lock()
 	if due := clock.Instant(s.due.Load()); due > asOf {
@@ -121,9 +133,18 @@ func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant) (by *Canceled
 	var calls ilist.List[after, *after]
 	if x := s.extra.Load(); x != nil {
 		x.fire(s)
+		if h := x.halt.Load(); h != nil {
+			h.close()
+		}
 		calls, x.after = x.after, calls
 		for a := calls.Front(); a != nil; a = calls.Next(a) {
 			a.started = true
+		}
+	}
+	if open != nil {
+		s.waiters.Each(func(k park.Kind) { open.add(LedgerEntry{Kind: k, Open: 1}) })
+		if bits&expired != 0 && s.kids.Empty() && len(*open) > 0 {
+			s.more().open = *open
 		}
 	}
 	if !s.kids.Empty() {

@@ -27,13 +27,21 @@ func (d *deadline) Fire(now clock.Instant) {
 	if p := s.above(); p != nil {
 		p.look(true)
 	}
+	if st := s.stopping(); st != nil && st.at < clock.Instant(s.due.Load()) && st.at <= now {
+		st.come() // it was first, and its timer is late
+		return
+	}
 	s.expire(now)
 }
 
 // expire cancels s if its deadline is not after now.
 func (s *Scope) expire(now clock.Instant) {
 	step.At("scope.expire")
-	s.cancel(s.canceledAt(ByDeadline, nil, clock.Instant(s.due.Load())), called|expired, now)
+	source := ByDeadline
+	if s.idle() > 0 {
+		source = ByIdle
+	}
+	s.cancel(s.canceledAt(source, nil, clock.Instant(s.due.Load())), called|expired, now)
 }
 
 // bound bounds a new scope.
@@ -97,7 +105,7 @@ func (s *Scope) setDue(due clock.Instant) bool {
 		}
 		return false
 	}
-	if s.start == clock.Forever {
+	if s.start == clock.Forever || s.state.And(^stamped)&stamped != 0 {
 		s.start = now
 	}
 	s.due.Store(int64(due))
@@ -118,14 +126,23 @@ func (s *Scope) setDue(due clock.Instant) bool {
 // Deadline is the effective deadline, the scope's or an earlier one above, for the standard library, which compares it
 // with time.Now: it is made from what remains at the first call, and again after SetDeadline. ok is false if there is
 // none, and on clocks whose time the standard library would misunderstand (virtual ones). Code of one's own asks
-// [Remaining].
+// [Remaining]. A hard end that a [Scope.Stop] has set counts as well.
 func (s *Scope) Deadline() (t time.Time, ok bool) {
-	if s.state.Load()&shield == 0 {
+	nearer := func(d time.Time, has bool) {
+		if has && (!ok || d.Before(t)) {
+			t, ok = d, true
+		}
+	}
+	switch s.state.Load() & (shield | spared) {
+	case 0:
 		t, ok = s.parent.Deadline()
+	case shield:
+		s.eachStopAbove(func(st *shutdown) { nearer(st.wall, st.isWall) })
 	}
-	if own, has := s.ownDeadline(); has && (!ok || own.Before(t)) {
-		return own, true
+	if st := s.stopping(); st != nil {
+		nearer(st.wall, st.isWall)
 	}
+	nearer(s.ownDeadline())
 	return t, ok
 }
 
@@ -154,13 +171,25 @@ func (s *Scope) Remaining() time.Duration {
 		return 0
 	}
 	left := time.Duration(clock.Forever)
+	until := func(st *shutdown) {
+		if st.at != clock.Forever {
+			left = min(left, st.at.Sub(st.scope.now()))
+		}
+	}
 	for p := s; p != nil; {
 		if due := clock.Instant(p.due.Load()); due != clock.Forever {
 			left = min(left, due.Sub(p.now()))
 		}
+		if st := p.stopping(); st != nil {
+			until(st)
+		}
 		up := p.above()
-		if up == nil && p.foreign() {
+		switch {
+		case up != nil:
+		case p.foreign():
 			left = min(left, Remaining(p.parent))
+		case p.state.Load()&(shield|spared) == shield:
+			p.eachStopAbove(until)
 		}
 		p = up
 	}
@@ -168,7 +197,8 @@ func (s *Scope) Remaining() time.Duration {
 }
 
 // Remaining is the time until the effective deadline of ctx, on the clock of the scope that has it: 0 if ctx is
-// canceled, time.Duration(clock.Forever) if there is no deadline. In a shield it is the shield's own.
+// canceled, time.Duration(clock.Forever) if there is no deadline. In a shield it is the shield's own. The hard end of a
+// [Scope.Stop] counts as a deadline, in a shield as well.
 func Remaining(ctx context.Context) time.Duration {
 	notNil("Remaining", ctx)
 	if s, ok := ctx.(*Scope); ok {

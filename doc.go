@@ -24,6 +24,12 @@
 //     instant; a body that returns nil has not failed, however late.
 //   - A bound fails by default, with a [*TimeoutError]; an explicit Cancel is absorbed where it was called.
 //
+// # Stopping
+//
+// [Scope.Stop] ends a scope in two phases: [Draining] is closed below it, and whoever has work ends it, or takes no more;
+// when the grace is over everything is canceled, shields as well, and a report names who was left. [Main] does that for a
+// program when it is sent a signal.
+//
 // # Errors
 //
 // Code under a canceled scope gets a [*Canceled] and returns it, or wraps it with %w, as any error. Code around a bound

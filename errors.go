@@ -3,6 +3,7 @@ package bide
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"time"
@@ -17,13 +18,13 @@ type Source uint8
 // The sources.
 const (
 	ByDeadline  Source = iota + 1 // its deadline, or that of a scope above
-	ByIdle                        // no progress for an idle limit: reserved, nothing makes it yet
+	ByIdle                        // no progress for as long as its idle limit allows
 	ByCancel                      // Scope.Cancel, Nursery.Cancel
 	BySibling                     // another child of the nursery failed
 	ByBody                        // the nursery's body failed
 	ByContext                     // a context that is not a scope
-	BySignal                      // a signal to the process: reserved
-	ByShutdown                    // the grace of a stop ran out: reserved
+	BySignal                      // a signal to the process, under Main without a grace
+	ByShutdown                    // the grace of a Stop has run out, of its scope or of one above
 	ByAbandoned                   // the scope, or one above it, was closed
 )
 
@@ -82,7 +83,11 @@ func (c *Canceled) made() bool { return c.self == c }
 
 // Error says by what, of which scope, and why.
 func (c *Canceled) Error() string {
-	b := "bide: canceled by " + c.Source.String()
+	return "bide: canceled by " + c.by()
+}
+
+func (c *Canceled) by() string {
+	b := c.Source.String()
 	if c.Scope != "" {
 		b += " of scope " + strconv.Quote(c.Scope)
 	}
@@ -124,15 +129,39 @@ type TimeoutError struct {
 	Scope   string        // the Name of the scope whose bound it was
 	Limit   time.Duration // from the scope's opening, or when it was first bounded, to its deadline, as it stood in the end
 	Elapsed time.Duration // from the same moment to the end of the body
+	Ledger  Ledger        // where the time went
+	Idle    bool          // the bound was on time without progress: that is the Limit
+	Cut     *Canceled     // what has cut a shield before its bound: a Stop's hard end; Limit is how long it had
 }
 
-// Error says whose bound, how long it was, and how long it took.
+// Error says whose bound, how long it was, where the time went, and, if the end took its time, when that was:
+//
+//	bide: checkout: timeout after 2s: pool 1.7s, lock 200ms; ended after 3.1s
+//
+// The ledger has durations where the scope was told to [Account]; else it says what was being waited for.
 func (e *TimeoutError) Error() string {
 	name := e.Scope
 	if name == "" {
 		name = "a scope"
 	}
-	return "bide: " + name + " timed out after " + e.Elapsed.String() + " (limit " + e.Limit.String() + ")"
+	what := "timeout"
+	if e.Cut != nil {
+		what = "cut"
+	}
+	b := "bide: " + name + ": " + what + " after " + e.Limit.String()
+	if e.Idle {
+		b += " without progress"
+	}
+	if l := e.Ledger.String(); l != "" {
+		b += ": " + l
+	}
+	if e.Elapsed > e.Limit+e.Limit/10 {
+		b += "; ended after " + e.Elapsed.String()
+	}
+	if e.Cut != nil {
+		b += " (" + e.Cut.by() + ")"
+	}
+	return b
 }
 
 // Is matches the two deadline sentinels.
@@ -148,6 +177,26 @@ func (e *TimeoutError) Temporary() bool { return true }
 
 // ErrGoexit is the error of a nursery's child that called runtime.Goexit.
 var ErrGoexit = errors.New("bide: child called runtime.Goexit")
+
+// A PanicError is what [WithNursery] panics with under the option [Repanic].
+type PanicError struct {
+	Value any    // what the child panicked with
+	Stack []byte // the child's
+}
+
+// Error says what it was, and shows the child's stack.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("bide: child panicked: %v\n\n%s", e.Value, e.Stack)
+}
+
+// Unwrap is the Value if that is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// ErrNotStarted is the error of [Start] when the function returned nil and had not said that it was ready.
+var ErrNotStarted = errors.New("bide: the child ended before it was ready")
 
 // childError is the Reason of a Canceled by a child that has a name.
 type childError struct {

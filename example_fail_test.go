@@ -59,7 +59,7 @@ func ExampleFailAfter_nested() {
 		}, bide.Name("inner"))
 	}, bide.Name("outer"), bide.Clock(vc))
 	fmt.Println(err)
-	// Output: bide: outer timed out after 5s (limit 1s)
+	// Output: bide: outer: timeout after 1s; ended after 5s
 }
 
 // Several steps share one point in time.
@@ -76,8 +76,8 @@ func ExampleFailAt() {
 	// Output:
 	// 0 <nil>
 	// 1 <nil>
-	// 2 bide: step timed out after 4s (limit 2s)
-	// 3 bide: step timed out after 4s (limit 0s)
+	// 2 bide: step: timeout after 2s; ended after 4s
+	// 3 bide: step: timeout after 0s; ended after 4s
 }
 
 // FailAfter with a value: any func(ctx) (T, error) will do.
@@ -101,5 +101,5 @@ func ExampleWithin_partial() {
 		return n, bide.Check(ctx)
 	}, bide.Clock(vc), bide.Name("count"))
 	fmt.Println(n, err)
-	// Output: 4 bide: count timed out after 12s (limit 10s)
+	// Output: 4 bide: count: timeout after 10s; ended after 12s
 }

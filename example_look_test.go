@@ -41,7 +41,7 @@ func ExampleCheck() {
 		}
 	}, bide.Clock(vc), bide.Name("compute"))
 	fmt.Println(n, err)
-	// Output: 4 bide: compute timed out after 1.2s (limit 1s)
+	// Output: 4 bide: compute: timeout after 1s; ended after 1.2s
 }
 
 // How much is left is asked on the clock that the bound is on, and is the least of all bounds around.

@@ -34,7 +34,7 @@ func ExampleClock() {
 		}, bide.Name("call"))
 	}, bide.Clock(vc))
 	fmt.Println(err)
-	// Output: bide: call timed out after 1m1s (limit 1m0s)
+	// Output: bide: call: timeout after 1m0s
 }
 
 // The duration counts from where the option is used, not from where it was made.
@@ -60,5 +60,5 @@ func ExampleDeadline() {
 	fmt.Println(err)
 	// Output:
 	// 30s
-	// bide: batch timed out after 1m0s (limit 30s)
+	// bide: batch: timeout after 30s; ended after 1m0s
 }

@@ -67,7 +67,7 @@ func ExampleScope_SetDeadline() {
 	// remaining 1s
 	// true 1m0s
 	// false
-	// bide: import timed out after 1h0m0s (limit 1m0s)
+	// bide: import: timeout after 1m0s; ended after 1h0m0s
 }
 
 // An idle limit: every piece of progress gives the rest another ten seconds.
@@ -89,7 +89,7 @@ func ExampleScope_SetTimeout() {
 	// block 0
 	// block 1
 	// block 2
-	// bide: download timed out after 31s (limit 30s)
+	// bide: download: timeout after 30s
 }
 
 // For what knows no context: a function that is called, on its own goroutine, when the scope ends.

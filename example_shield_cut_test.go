@@ -24,5 +24,5 @@ func ExampleShield_cut() {
 		return errors.Join(err, bide.Shield(s, 2*time.Second, flush, bide.Name("flush")))
 	}, bide.Clock(vc))
 	fmt.Println(err) // the cancellation was dropped, the failed cleanup was not
-	// Output: bide: flush timed out after 3s (limit 2s)
+	// Output: bide: flush: timeout after 2s; ended after 3s
 }

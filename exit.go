@@ -59,10 +59,21 @@ func (s *Scope) deadAbove() bool {
 
 func (s *Scope) timeout() error {
 	now := s.now()
+	s.await() // until everybody below is counted
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	due := clock.Instant(s.due.Load())
-	return &TimeoutError{Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start)}
+	var cut *Canceled
+	if c := s.cause.Load(); c.Source == ByShutdown || c.Source == BySignal {
+		cut, due = c, c.when
+	}
+	e := &TimeoutError{
+		Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start), Ledger: s.ledger(), Cut: cut,
+	}
+	if d := s.idle(); d > 0 {
+		e.Limit, e.Idle = d, true
+	}
+	return e
 }
 
 // join is errors.Join without the wrapping of a single error.

@@ -3,6 +3,7 @@ package bide
 import (
 	"context"
 
+	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 )
@@ -28,6 +29,9 @@ func (h *host) Attach(w *park.Waiter, k park.Kind) (outer <-chan struct{}, ok bo
 	if s.state.Load()&observed == 0 {
 		s.observe()
 	}
+	if s.state.Load()&(polls|enlisted|alone) == polls {
+		s.enlist() // only now: most scopes that look, below a context of another kind, never wait
+	}
 	step.At("scope.attach")
 	s.mu.Lock()
 	st := s.state.Load()
@@ -37,6 +41,9 @@ func (h *host) Attach(w *park.Waiter, k park.Kind) (outer <-chan struct{}, ok bo
 	}
 	s.waiters.Add(w, k)
 	s.mu.Unlock()
+	if st&accounts != 0 {
+		w.Stamp(s.now())
+	}
 	if st&(polls|pushed) == polls {
 		return s.parent.Done(), true
 	}
@@ -44,8 +51,18 @@ func (h *host) Attach(w *park.Waiter, k park.Kind) (outer <-chan struct{}, ok bo
 }
 
 func (h *host) Detach(w *park.Waiter) {
+	s := (*Scope)(h)
+	accounts := s.state.Load()&accounts != 0
+	var now clock.Instant
+	if accounts {
+		now = s.now()
+	}
 	step.At("scope.detach")
-	h.mu.Lock()
-	h.waiters.Remove(w)
-	h.mu.Unlock()
+	s.mu.Lock()
+	s.waiters.Remove(w)
+	if accounts {
+		k, since := w.Stamped()
+		s.more().sums.add(LedgerEntry{Kind: k, Count: 1, Total: now.Sub(since)})
+	}
+	s.mu.Unlock()
 }

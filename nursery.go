@@ -5,26 +5,35 @@ import (
 	"errors"
 	"sync"
 
-	"bide.invalid/bide/clock"
-	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 )
 
 // A Nursery is a scope whose goroutines all end before it does: see [WithNursery]. Its methods are safe for concurrent
 // use, also by its children.
 type Nursery struct {
-	scope Scope
+	scope     Scope
+	limit     int // of children at a time; 0: none
+	supervise bool
+	repanic   bool
 
-	mu     sync.Mutex
-	live   int          // children, and the body
-	ended  bool         // the last of them has ended: nobody may be added
-	waiter *park.Waiter // the body's, once it waits for the children
-	token  park.Token
-	errs   []error // real ones, in order of completion
-	leaf   error   // the first cancellation
+	mu       sync.Mutex
+	live     int          // children, and the body; also those that wait for a slot
+	serving  int          // services
+	ended    bool         // the last of them has ended: nobody may be added
+	slots    int          // taken, if there is a limit
+	queue    park.List    // who waits for a slot
+	services *Scope       // made by the first Service
+	waiter   *park.Waiter // the body's, once it waits for the children
+	token    park.Token
+	errs     []error // real ones, in order of completion
+	leaf     error   // the first cancellation
+	panicked *PanicError
 }
 
-var errPanicked = errors.New("the body panicked, or called runtime.Goexit")
+var (
+	errPanicked = errors.New("the body panicked, or called runtime.Goexit")
+	errServed   = errors.New("the nursery's body and children have ended")
+)
 
 // WithNursery runs body, waits until it and every child that was started with [Nursery.Go] have ended, and returns
 // their errors: a single one as it is, several joined. First the *TimeoutError of the nursery's own bound, then the
@@ -38,10 +47,21 @@ var errPanicked = errors.New("the body panicked, or called runtime.Goexit")
 //
 // Waiting for the children is not a cancel point: they are canceled, not abandoned. Returning from body does not cancel
 // them. A panic in a child ends the process, as in any goroutine; a panic in body is let through after the children,
-// which it cancels, have ended, and their errors are lost. Options: Name, Clock, Timeout, Deadline, MoveOn.
+// which it cancels, have ended, and their errors are lost. Options: Name, Clock, Timeout, Deadline, MoveOn, Limit,
+// Supervise, Repanic.
 func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery) error, opts ...Option) error {
 	n := &Nursery{live: 1}
 	n.scope.open(&callWithNursery, ctx, opts)
+	for _, o := range opts {
+		switch o.kind {
+		case optLimit:
+			n.limit = o.n
+		case optSupervise:
+			n.supervise = true
+		case optRepanic:
+			n.repanic = true
+		}
+	}
 	returned := false
 	defer func() {
 		if n.scope.state.Load()&closed != 0 {
@@ -50,15 +70,22 @@ func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery)
 		// The body panicked or called Goexit, or a method of its error panicked.
 		n.scope.end(ByBody, errPanicked)
 		if !returned {
-			n.end(nil, ByBody, "")
+			n.count(false)
 		}
 		n.wait()
-		n.scope.close()
+		n.close()
 	}()
 	err := body(&n.scope, n)
 	returned = true
-	n.end(err, ByBody, "")
+	n.finish(err)
 	n.wait()
+	if n.panicked != nil {
+		n.close()
+		panic(n.panicked)
+	}
+	if n.services != nil {
+		n.services.close()
+	}
 	leaf := n.scope.exit(n.leaf)
 	if _, expired := leaf.(*TimeoutError); !expired {
 		return join(append(n.errs, leaf)...)
@@ -66,105 +93,70 @@ func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery)
 	return join(append([]error{leaf}, n.errs...)...)
 }
 
+// finish is the end of the body.
+func (n *Nursery) finish(err error) {
+	defer n.count(false) // also if a method of err panics
+	n.file(err, ByBody, "")
+}
+
+func (n *Nursery) close() {
+	if n.services != nil {
+		n.services.close()
+	}
+	n.scope.close()
+}
+
 // Go runs f on a goroutine, as a child: with the nursery's context, or, if options are given, in a scope of its own
 // below it. It never refuses while the nursery is open, even if that is canceled: then f runs to its first cancel
-// point, so that what it owns is released. It panics once WithNursery has come to its end. Options: Name, Clock,
-// Timeout, Deadline, MoveOn.
+// point, so that what it owns is released. It panics once WithNursery has come to its end.
+//
+// In a nursery with a [Limit] it waits until fewer children than that run; who came first goes first. It cannot be
+// canceled then, since f is not to be lost: in a canceled nursery the others end, and f runs to its first cancel point.
+// A child that calls it while all the others do the same waits for ever. Options: Name, Clock, Timeout, Deadline, MoveOn.
 func (n *Nursery) Go(f func(context.Context) error, opts ...Option) {
-	if f == nil {
-		panic("bide: Go: nil function")
+	s := n.below(&callGo, f, opts)
+	if err := n.add(context.Background(), "Go"); err != nil {
+		panic("bide: Go: " + err.Error()) // the background is never canceled
 	}
-	var s *Scope
-	if len(opts) > 0 {
-		s = &Scope{}
-		s.open(&callGo, &n.scope, opts)
-	}
-	n.mu.Lock()
-	if n.ended {
-		n.mu.Unlock()
-		panic("bide: Go on a nursery that has ended" + n.scope.quoted())
-	}
-	n.live++
-	n.mu.Unlock()
 	go n.child(f, s)
 }
 
-func (n *Nursery) child(f func(context.Context) error, s *Scope) {
-	err := ErrGoexit
-	name := ""
-	defer func() {
-		// A panic ends the process here, with the stack of f still in place. (It is not handed to WithNursery's
-		// caller: that would hide it until every sibling has ended; see golang/go#53757.)
-		if v := recover(); v != nil {
-			panic(v)
-		}
-		n.end(err, BySibling, name)
-	}()
-	if s == nil {
-		err = f(&n.scope)
-		return
-	}
-	name = s.Name()
-	err = s.run(f)
-}
-
-// end counts off a child, or the body. A real error cancels the nursery; while that is canceled, what is a cancellation
-// in err is not real.
-func (n *Nursery) end(err error, source Source, name string) {
-	defer n.count() // also if a method of err panics
-	leaf := firstLeaf(err)
-	if leaf != nil && n.scope.look(true) {
-		err, _ = split(err, (*Canceled).made)
-	} else {
-		leaf = nil // whatever it says, nothing was canceled: it is real
-	}
-	step.At("nursery.file")
+// TryGo is Go, unless the nursery's [Limit] is reached: then it does nothing and reports false.
+func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
+	s := n.below(&callTryGo, f, opts)
 	n.mu.Lock()
-	if err != nil {
-		n.errs = append(n.errs, err)
-	}
-	if n.leaf == nil {
-		n.leaf = leaf
+	n.mustBeOpen("TryGo")
+	full := n.limit > 0 && n.slots == n.limit
+	if !full {
+		n.slots++
+		n.live++
 	}
 	n.mu.Unlock()
-	if err != nil { // only now: what the others return because of it comes after it
-		reason := err
-		if name != "" {
-			reason = &childError{name, err}
-		}
-		n.scope.end(source, reason)
+	if !full {
+		go n.child(f, s)
 	}
+	return !full
 }
 
-// count counts off one of the living, and wakes the body if it was the last.
-func (n *Nursery) count() {
-	step.At("nursery.end")
+// Service runs f on a goroutine, as a child that the others depend on: what they log to, a cache. Its context is canceled
+// when the body and the ordinary children have ended, however they did, and not before: not by the nursery's
+// cancellation, and not from above. That is no error; what f returns otherwise counts as with Go. A service takes no slot
+// of a [Limit]. Options: Name, Clock, Timeout, Deadline, MoveOn.
+func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
+	own := n.below(&callService, f, opts)
 	n.mu.Lock()
-	n.live--
-	n.ended = n.live == 0
-	w, t := n.waiter, n.token
-	last := n.ended && w != nil
-	n.mu.Unlock()
-	if last {
-		step.At("nursery.last")
-		w.Wake(t, park.Woken)
+	n.mustBeOpen("Service")
+	n.serving++
+	if n.services == nil {
+		n.services = &Scope{}
+		n.services.open(&callServices, &n.scope, nil)
 	}
-}
-
-// wait returns when the last child has ended.
-func (n *Nursery) wait() {
-	step.At("nursery.wait")
-	n.mu.Lock()
-	if n.ended {
-		n.mu.Unlock()
-		return
-	}
-	w := park.Get()
-	n.waiter, n.token = w, w.Arm(clock.Forever)
-	t := n.token
+	s := n.services
 	n.mu.Unlock()
-	w.Wait(context.Background(), t, park.KindNursery)
-	park.Put(w)
+	if own != nil {
+		own.parent = s // nobody has seen it yet
+	}
+	go n.service(f, own)
 }
 
 // Cancel cancels the nursery's scope, and with it the body and all children. WithNursery drops that, and returns nil if

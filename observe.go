@@ -78,6 +78,9 @@ func (s *Scope) look(allTheWay bool) (dead bool) {
 	if up == nil && top.foreign() && top.parent.Err() != nil {
 		top.cancelFrom(top.parent)
 	}
+	if up == nil {
+		top.heed()
+	}
 	var r reading
 	for i := len(chain) - 1; i >= 0; i-- {
 		p := chain[i]
@@ -88,9 +91,7 @@ func (s *Scope) look(allTheWay bool) (dead bool) {
 			p.inherit(chain[i+1].reason())
 			continue
 		}
-		if now, passed := r.passed(p); passed {
-			p.expire(now)
-		}
+		r.lapse(p)
 	}
 	return s.dead()
 }
@@ -107,10 +108,29 @@ func (r *reading) passed(s *Scope) (now clock.Instant, passed bool) {
 	if due == clock.Forever {
 		return 0, false
 	}
+	now = r.at(s)
+	return now, due <= now
+}
+
+// at is what the clock of s shows.
+func (r *reading) at(s *Scope) clock.Instant {
 	if t := s.timers(); t != r.service {
 		r.service, r.now = t, t.Clock().Now()
 	}
-	return r.now, due <= r.now
+	return r.now
+}
+
+// lapse carries out what has come of what s itself is bounded by: its deadline, or the hard end of a Stop.
+func (r *reading) lapse(s *Scope) {
+	if st := s.stopping(); st != nil && st.at < clock.Instant(s.due.Load()) {
+		if st.at <= r.at(s) {
+			st.come()
+		}
+		return
+	}
+	if now, passed := r.passed(s); passed {
+		s.expire(now)
+	}
 }
 
 // dead reports whether s is canceled or closed, as far as it knows.
@@ -162,11 +182,17 @@ func (s *Scope) observeOne(r *reading) {
 		}
 	} else if s.foreign() {
 		s.or(polls)
+	} else {
+		s.enlist()
 	}
 	step.At("scope.observe")
 	s.mu.Lock()
 	now, passed := r.passed(s)
 	if s.state.Load()&(canceled|closed) == 0 {
+		if s.start == clock.Forever {
+			s.start = r.at(s)
+			s.or(stamped)
+		}
 		s.or(observed)
 		if due := clock.Instant(s.due.Load()); due != clock.Forever && !passed {
 			s.timers().Cover(&s.entry, due)
@@ -198,6 +224,7 @@ func (s *Scope) push() {
 	if s.state.Load()&(polls|pushed) != polls || s.state.Or(pushed)&pushed != 0 {
 		return
 	}
+	s.enlist() // what is observed below it is found through it
 	unlink := context.AfterFunc(s.parent, func() { s.cancelFrom(s.parent) })
 	step.At("scope.pushed")
 	s.mu.Lock()

@@ -1,6 +1,8 @@
 package bide
 
 import (
+	"os"
+	"strconv"
 	"time"
 
 	"bide.invalid/bide/clock"
@@ -10,11 +12,14 @@ import (
 // An Option adjusts a scope, a nursery or a child. It is a plain value: giving none costs nothing. A call panics on an
 // option that it has no use for, and on two bounds, and names them; of two Names or Clocks the last counts.
 type Option struct {
-	kind optKind
-	d    time.Duration
-	t    time.Time
-	name string
-	c    clock.Clock
+	kind  optKind
+	n     int
+	d     time.Duration
+	t     time.Time
+	name  string
+	clock clock.Clock
+	slots Slots
+	sigs  []os.Signal
 }
 
 type optKind uint8
@@ -26,9 +31,20 @@ const (
 	optTimeout
 	optDeadline
 	optMoveOn
+	optLimit
+	optSupervise
+	optRepanic
+	optAbandon
+	optSlot
+	optAccount
+	optIdle
+	optGrace
+	optSignals
+	optStacks
 )
 
-var optNames = [...]string{"the zero Option", "Name", "Clock", "Timeout", "Deadline", "MoveOn"}
+var optNames = [...]string{"the zero Option", "Name", "Clock", "Timeout", "Deadline", "MoveOn", "Limit", "Supervise", "Repanic",
+	"Abandon", "Slot", "Account", "Idle", "Grace", "Signals", "Stacks"}
 
 // Name names the scope, in its errors and in those of what it cancels.
 func Name(name string) Option { return Option{kind: optName, name: name} }
@@ -39,7 +55,7 @@ func Clock(c clock.Clock) Option {
 	if c == nil {
 		panic("bide: Clock: nil clock.Clock")
 	}
-	return Option{kind: optClock, c: c}
+	return Option{kind: optClock, clock: c}
 }
 
 // Timeout bounds the scope: d from its opening, whenever the option was made. Expiry is a [*TimeoutError], unless
@@ -50,8 +66,34 @@ func Timeout(d time.Duration) Option { return Option{kind: optTimeout, d: d} }
 // [Scope.SetDeadline]'s, which removes the deadline).
 func Deadline(t time.Time) Option { return Option{kind: optDeadline, t: t} }
 
+// Idle bounds the scope by d without progress: d from its opening, and again from each [Scope.Progress]. Expiry is a
+// [*TimeoutError], as with Timeout, and its Source [ByIdle]. It is for a transfer whose length is not known, but that
+// must not stall.
+func Idle(d time.Duration) Option { return Option{kind: optIdle, d: d} }
+
 // MoveOn makes the scope absorb its expiry, instead of making a [*TimeoutError] of it.
 func MoveOn() Option { return Option{kind: optMoveOn} }
+
+// Account makes the scope, and all that is opened below it, measure how long is waited for what: the [TimeoutError] of a
+// bound says then where the time went. It costs two readings of the clock a wait. What counts are waits under a scope's
+// own context; those that package context's children wait for are their own.
+func Account() Option { return Option{kind: optAccount} }
+
+// Limit lets at most n children of a nursery run at a time: see [Nursery.Go].
+func Limit(n int) Option {
+	if n <= 0 {
+		panic("bide: Limit: must be positive, not " + strconv.Itoa(n))
+	}
+	return Option{kind: optLimit, n: n}
+}
+
+// Supervise lets the children of a nursery go on when one of them fails; their errors are joined in the end. A body that
+// fails still cancels them.
+func Supervise() Option { return Option{kind: optSupervise} }
+
+// Repanic makes a panic of a nursery's child a panic of WithNursery, with a [*PanicError]: the siblings are canceled, and
+// it comes when all of them have ended. By default it ends the process, at once and with the child's own stack.
+func Repanic() Option { return Option{kind: optRepanic} }
 
 // A call is one of the functions that take options.
 type call struct {
@@ -61,8 +103,9 @@ type call struct {
 }
 
 const (
-	usesAny   = 1<<optName | 1<<optClock
-	usesBound = usesAny | 1<<optTimeout | 1<<optDeadline | 1<<optMoveOn
+	usesAny     = 1<<optName | 1<<optClock | 1<<optAccount
+	usesNursery = usesBound | 1<<optLimit | 1<<optSupervise | 1<<optRepanic
+	usesBound   = usesAny | 1<<optTimeout | 1<<optDeadline | 1<<optIdle | 1<<optMoveOn | 1<<optStacks
 )
 
 var (
@@ -74,8 +117,14 @@ var (
 	callShield      = call{"Shield", usesAny, shield}
 	callRun         = call{"Run", usesBound, 0}
 	callOpen        = call{"Open", usesBound, 0}
-	callWithNursery = call{"WithNursery", usesBound, 0}
+	callWithNursery = call{"WithNursery", usesNursery, nursed}
 	callGo          = call{"Go", usesBound, 0}
+	callTryGo       = call{"TryGo", usesBound, 0}
+	callService     = call{"Service", usesBound, 0}
+	callServices    = call{"Service", 0, shield | spared}
+	callStart       = call{"Start", 0, 0}
+	callBlocking    = call{"Blocking", usesAny | 1<<optAbandon | 1<<optSlot, 0}
+	callMain        = call{"Main", usesAny | 1<<optGrace | 1<<optSignals, stacks}
 )
 
 // apply sets what the options say, except for the bound, which needs the clock that another option may set.
@@ -88,15 +137,19 @@ func (s *Scope) apply(c *call, opts []Option) (bound Option) {
 		case optName:
 			s.more().name = o.name
 		case optClock:
-			s.more().service = timer.For(o.c)
+			s.more().service = timer.For(o.clock)
 			s.or(onClock)
-		case optTimeout, optDeadline:
+		case optTimeout, optDeadline, optIdle:
 			if bound.kind != optNone {
 				panic("bide: " + c.name + ": " + optNames[bound.kind] + " and " + optNames[o.kind] + " are both given: one bound a scope")
 			}
 			bound = o
 		case optMoveOn:
 			s.or(moveOn)
+		case optAccount:
+			s.or(accounts)
+		case optStacks:
+			s.or(stacks)
 		}
 	}
 	return bound

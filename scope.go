@@ -8,6 +8,7 @@ import (
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/ilist"
+	"bide.invalid/bide/internal/invariant"
 	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 	"bide.invalid/bide/timer"
@@ -27,8 +28,12 @@ import (
 //	caught    Close dropped a cancellation
 //	bridged   Done was asked for: extra.bridge is set
 //	fired     ... and it is closed
-//	shield, moveOn, onClock    constant: from the options
+//	shield, moveOn, onClock, accounts, stacks    constant: from the options
 //	alone     constant: no scope is above
+//	nursed    constant: it is a nursery's
+//	spared    constant: the shield of a nursery's services, which no hard end cuts
+//	stamped   it has no bound, and start is when it was observed
+//	enlisted  an island (island.go) that is in the list of the scope at the top, or about to be
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
 //	S2 new, looked → shared → observed    the second look, Attach, Done, AfterFunc, or an observed child; ancestors
@@ -43,7 +48,8 @@ import (
 // mu of a scope is held for a few steps, never while another scope's is taken. extra.pushing is held by the canceller
 // of a scope that has children, from S3 until everything below is canceled, and taken from the top downwards; so a
 // second Cancel returns only when the first is done. Order: pushing, a scope's mu, then the locks of the timer service.
-// Package context is called with mu held, by the bridge.
+// Package context is called with mu held, by the bridge. halt.mu of a scope at the top stands beside mu: neither is
+// taken while another scope's is held.
 
 // A Scope is a [context.Context] whose cancellation ends with it: [Scope.Close], or the end of the function that it was
 // opened for, absorbs what the scope itself has caused, and passes on the rest. It is made by the functions of this
@@ -56,8 +62,8 @@ import (
 type Scope struct {
 	parent context.Context
 	state  atomic.Uint32
-	start  clock.Instant // Forever: not bounded yet; under mu once the scope is shared
-	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared
+	start  clock.Instant // when it was opened bounded, or first bounded, or else observed; under mu once shared
+	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared, or moved later by Progress
 	cause  atomic.Pointer[Canceled]
 	extra  atomic.Pointer[extra]
 
@@ -65,18 +71,22 @@ type Scope struct {
 	waiters park.Waiters
 	kids    ilist.List[kid, *kid] // observed scopes right below
 
-	links ilist.Links[kid] // under the mu of the scope above
+	links ilist.Links[kid] // under the mu of the scope above; an island's under the halt.mu of the one at the top
 	entry timer.Entry      // Schedule, Cover and Cancel under mu
 }
 
 // extra is what most scopes do without.
 type extra struct {
 	name    string         // set before the scope is shared
+	idle    time.Duration  // likewise; 0: no idle limit
 	service *timer.Service // likewise; nil: the default one
 
 	pushing sync.Mutex // see Locks
+	halt    atomic.Pointer[halt]
 
 	// under the scope's mu
+	open   Ledger // who waited when the scope expired
+	sums   Ledger // what was waited for, if the scope accounts for it
 	after  ilist.List[after, *after]
 	unlink func() bool // from a context above that is not a scope
 	wall   time.Time   // what Deadline last answered for wallAt
@@ -105,7 +115,13 @@ const (
 	shield
 	moveOn
 	onClock
+	accounts
 	alone
+	nursed
+	spared
+	stacks
+	stamped
+	enlisted
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
@@ -150,6 +166,9 @@ func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 		s.bound(o.d)
 	case optDeadline:
 		s.boundAt(o.t)
+	case optIdle:
+		s.more().idle = o.d
+		s.bound(o.d)
 	}
 }
 
@@ -161,9 +180,13 @@ func (s *Scope) init(c *call, ctx context.Context) {
 	switch p := From(ctx); {
 	case p == nil:
 		st |= alone
-	case p.state.Load()&onClock != 0:
-		s.more().service = p.timers()
-		st |= onClock
+	default:
+		above := p.state.Load()
+		st |= above & accounts
+		if above&onClock != 0 {
+			s.more().service = p.timers()
+			st |= onClock
+		}
 	}
 	s.state.Store(st)
 	s.entry.Init((*deadline)(s))
@@ -254,6 +277,9 @@ func (s *Scope) close() {
 		return // and whoever shares it now sees that it is closed
 	}
 	s.cancel(abandoned, 0, clock.Forever)
+	if st&accounts != 0 {
+		s.passOn()
+	}
 	if p := s.above(); p != nil {
 		step.At("scope.unlink")
 		p.mu.Lock()
@@ -261,4 +287,8 @@ func (s *Scope) close() {
 		p.mu.Unlock()
 	}
 	s.unlinkForeign()
+	s.leave()
+	if invariant.On {
+		invariant.True(!s.links.In(), "bide: a closed scope is linked")
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/ilist"
 )
 
@@ -97,6 +98,19 @@ func (l *Waiters) Add(w *Waiter, k Kind) {
 
 // Remove takes w out if it is in.
 func (l *Waiters) Remove(w *Waiter) { l.l.Remove((*filed)(w)) }
+
+// Each calls f with the kind of each wait that is filed. Context of f: the host's lock is held.
+func (l *Waiters) Each(f func(Kind)) {
+	for w := l.l.Front(); w != nil; w = l.l.Next(w) {
+		f(w.kind)
+	}
+}
+
+// Stamp keeps an instant in the waiter: for a host that wants to know in Detach when it was that Attach was called.
+func (w *Waiter) Stamp(at clock.Instant) { w.stamp = at }
+
+// Stamped returns what the host's Attach was told, or has kept: the kind of the wait, and the stamp.
+func (w *Waiter) Stamped() (Kind, clock.Instant) { return w.kind, w.stamp }
 
 // Cancel takes waiters out and resolves those that are armed, up to len(buf). The host Unparks the first n of buf after
 // unlocking, and calls again while n == len(buf). Preconditions: the host is marked canceled: nobody is added any more.

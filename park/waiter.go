@@ -61,13 +61,14 @@ type Waiter struct {
 	hook  func(Outcome)
 
 	pooled bool
+	kind   Kind // the host's, as links
 	node   [1]Node // the place of most waits in a queue; more are made for wait-any, and kept
 	more   []Node
 	seat   seat // in a Lot, with node
 
 	// the host's, under the host's lock
 	links ilist.Links[filed]
-	kind  Kind
+	stamp clock.Instant // the owner's, in Attach and Detach
 }
 
 // filed is the Waiter as an element of a host's list.

@@ -21,10 +21,11 @@ import (
 //	bit 1    reading  a reader is in the queue. Set, and cleared with the queue empty, under mu
 //	bits 2–  readers  how many are inside
 //
-//	R1 readers + 1       RLock, TryRLock: CAS, while not writing
-//	R2 readers − 1       RUnlock
+//	R1 readers + 1       RLock: an addition, which counts unless writing was set; TryRLock: CAS, while not writing
+//	R2 readers − 1       RUnlock; an RLock whose addition did not count: CAS, while writing. If writing is clear by then,
+//	                     it counts after all
 //	R3 writing: set      by who holds w: Lock; TryLock, if there are no readers
-//	R4 draining → inside the last reader has left: the writer is resolved, under mu, by that reader
+//	R4 draining → inside the last reader has left: the writer is resolved, under mu, by whoever took R2
 //	R5 reading: set      a reader, under mu, before it queues itself; only while writing
 //	R6 writing: cleared  by who holds w: Unlock, or a draining writer that is canceled. If readers are queued, under mu,
 //	                     and in the same step they are let in: readers + n, reading cleared
@@ -32,6 +33,7 @@ import (
 //
 //	I1 while mu is free, reading is set if and only if the queue of readers is not empty
 //	I2 reading only with writing; writing only while w is taken
+//	I3 with a writer inside, readers are such as have not taken R2 yet
 //
 // The word is signed, so that a misused RUnlock that comes through does not look like many readers.
 
@@ -79,13 +81,11 @@ const (
 )
 
 // RLock takes the lock for reading, waiting for it as long as ctx allows. It returns nil if and only if it has taken it.
-// Uncontended it costs ctx.Err and one compare-and-swap.
+// Uncontended it costs ctx.Err and one atomic addition.
 func (m *RWMutex) RLock(ctx context.Context) error {
 	notNil("RLock", ctx)
-	if ctx.Err() == nil {
-		if v := m.word.Load(); v&writing == 0 && m.word.CompareAndSwap(v, v+reader) { // R1
-			return nil
-		}
+	if ctx.Err() == nil && (m.word.Add(reader)&writing == 0 || m.retract()) { // R1
+		return nil
 	}
 	return m.rlockSlow(ctx, clock.Forever)
 }
@@ -186,8 +186,8 @@ func (m *RWMutex) Stats() Stats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.stats(0)
-	if n := m.word.Load() / reader; n > 0 {
-		s.Held = int64(n)
+	if v := m.word.Load(); v&writing == 0 || !m.drainer.Empty() {
+		s.Held = int64(v / reader)
 	} else {
 		s.Held = w.Held
 	}
@@ -195,6 +195,24 @@ func (m *RWMutex) Stats() Stats {
 	s.Waits += w.Waits
 	s.Failed += w.Failed
 	return s
+}
+
+// retract takes an R1 back that did not count: R2. If there is no writer any more, it counts after all (true).
+func (m *RWMutex) retract() bool {
+	for {
+		v := m.word.Load()
+		switch {
+		case v&writing == 0:
+			return true
+		case v < reader: // an RUnlock too many has taken ours
+			return false
+		}
+		step.At("rwmutex.retract")
+		if m.word.CompareAndSwap(v, v-reader) {
+			m.runlockSlow(v - reader)
+			return false
+		}
+	}
 }
 
 func (m *RWMutex) rlockSlow(ctx context.Context, deadline clock.Instant) error {
@@ -354,7 +372,10 @@ func (m *RWMutex) runlockSlow(v int32) {
 }
 
 func (m *RWMutex) unlockSlow() {
-	if v := m.word.Load(); v&writing == 0 || v >= reader {
+	m.mu.Lock()
+	inside := m.word.Load()&writing != 0 && m.drainer.Empty()
+	m.mu.Unlock()
+	if !inside {
 		panic("bide/syncs: unlock of unlocked RWMutex")
 	}
 	m.leave()
@@ -367,6 +388,7 @@ func (m *RWMutex) leave() {
 }
 
 func (m *RWMutex) admit() {
+	invariant.True(m.w.word.Load()&locked != 0, "syncs: a writer is inside, or drains, without w")
 	var few [32]*park.Waiter
 	m.mu.Lock()
 	for {

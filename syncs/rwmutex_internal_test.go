@@ -168,8 +168,38 @@ func TestRWMutexTransitions(t *testing.T) {
 	b.step("R6", "0 writing", "0", m.Unlock)
 	b.must("idle", m.Idle())
 
+	// A reader comes while a writer is inside, and takes back that it has; or it does not have to.
+	b.step("R3", "0", "0 writing", func() { b.must("TryLock", m.TryLock()) })
+	b.step("R1", "0 writing", "1 writing", func() { m.word.Add(reader) })
+	b.step("R2", "1 writing", "0 writing", func() { b.must("retract", !m.retract()) })
+	b.step("R1", "0 writing", "1 writing", func() { m.word.Add(reader) })
+	b.step("R6", "1 writing", "1", m.Unlock)
+	b.step("", "1", "1", func() { b.must("retract", m.retract()) })
+	b.step("", "1", "1", func() { b.must("TryLock with a reader inside", !m.TryLock()) })
+
+	// It comes while a writer drains, and the last of those inside leaves before it.
+	m.w.TryLock()
+	b.step("R3", "1", "1 writing", func() { d.drain() })
+	b.step("R1", "1 writing", "2 writing", func() { m.word.Add(reader) })
+	b.step("R2", "2 writing", "1 writing", m.RUnlock)
+	b.step("R2 R4", "1 writing", "0 writing", func() { b.must("retract", !m.retract()) })
+	d.ended(park.Woken)
+	b.step("R6", "0 writing", "0", m.Unlock)
+
+	// A last reader that comes late with its news: meanwhile another writer drains.
+	m.TryRLock()
+	m.w.TryLock()
+	b.step("R3", "1", "1 writing", func() { d.drain() })
+	b.step("", "1 writing", "1 writing", func() { m.runlockSlow(writing) })
+	if o := d.w.Withdraw(d.t); o != park.Self {
+		t.Fatalf("the drainer, with a reader inside: %v", o)
+	}
+	b.step("R6", "1 writing", "1", func() { m.undoDrain(d.n, park.Self) })
+	b.step("R2", "1", "0", m.RUnlock)
+	b.must("idle", m.Idle())
+
 	b.taken.demand(t, "rwmutex.go", "R")
-	if got, want := m.Stats(), (Stats{Waits: 9, Failed: 4}); got != want {
+	if got, want := m.Stats(), (Stats{Waits: 11, Failed: 5}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -189,7 +219,14 @@ func TestRWMutexMisuse(t *testing.T) {
 		{"0", func(m *RWMutex) {}, func(m *RWMutex) { m.RLocker().Unlock() }, runlock},
 		{"1", func(m *RWMutex) { m.TryRLock() }, (*RWMutex).Unlock, unlock},
 		{"0 writing", func(m *RWMutex) { m.TryLock() }, (*RWMutex).RUnlock, runlock},
-		{"1 writing", func(m *RWMutex) { m.TryRLock(); m.w.TryLock(); m.word.Or(writing) }, (*RWMutex).Unlock, unlock},
+		{"1 writing", func(m *RWMutex) {
+			m.TryRLock()
+			m.w.TryLock()
+			b := &rwBench{}
+			c := b.waiter()
+			m.word.Or(writing)
+			m.drainer.PushBack(c.n, c.w, c.w.Arm(clock.Forever), park.Woken)
+		}, (*RWMutex).Unlock, unlock},
 		{"0 writing reading", func(m *RWMutex) {
 			m.TryLock()
 			b := &rwBench{}
@@ -234,6 +271,21 @@ func TestRWMutexMisuseInPassing(t *testing.T) {
 	m.RUnlock()
 	if !m.Idle() {
 		t.Errorf("after RUnlock: %s", rwBits(m.word.Load()))
+	}
+}
+
+// A misused RUnlock that meets an RLock on its way is not noticed, and breaks nothing.
+func TestRWMutexMisuseBesideRLock(t *testing.T) {
+	var m RWMutex
+	m.TryLock()
+	m.word.Add(reader)
+	m.RUnlock()
+	if m.retract() {
+		t.Error("inside beside a writer")
+	}
+	m.Unlock()
+	if !m.Idle() {
+		t.Errorf("the state is %s", rwBits(m.word.Load()))
 	}
 }
 

@@ -376,6 +376,28 @@ func TestRWMutexWriterLeavesInThatInstant(t *testing.T) {
 	}
 }
 
+// Calls that do not wait, against each other: what one of them has taken in vain it has given back.
+func TestRWMutexTryRace(t *testing.T) {
+	atProcs(t, func(t *testing.T) {
+		var m syncs.RWMutex
+		var group sync.WaitGroup
+		for g := range 4 {
+			side := []rwSide{rwRead, rwWrite}[g%2]
+			group.Go(func() {
+				for range some(50000) {
+					if side.try(&m) {
+						side.unlock(&m)
+					}
+				}
+			})
+		}
+		group.Wait()
+		if !m.Idle() {
+			t.Error("something is left")
+		}
+	})
+}
+
 // Neither side starves the other, on any number of processors.
 func TestRWMutexStarvation(t *testing.T) {
 	for _, c := range [][2]rwSide{{rwRead, rwWrite}, {rwWrite, rwRead}} {

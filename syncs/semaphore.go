@@ -95,15 +95,11 @@ func (s *Semaphore) Acquire(ctx context.Context, n int64) error {
 	}
 	step.At("semaphore.acquire")
 	s.mu.Lock()
-	if s.takeLocked(n) {
-		s.mu.Unlock()
+	ok := s.takeLocked(n)
+	s.mu.Unlock()
+	if ok {
 		return nil
 	}
-	if n > s.size {
-		s.mu.Unlock()
-		return ErrTooLarge
-	}
-	s.mu.Unlock()
 	return s.acquireSlow(ctx, n)
 }
 

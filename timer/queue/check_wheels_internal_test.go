@@ -127,8 +127,8 @@ func (w *nonCascading) check() (items []*Item, err error) {
 		items = append(items, in...)
 	}
 	ready, err := w.ready.items()
-	if len(ready) == 0 && w.soon >= 0 && w.soon != soon {
-		return nil, fmt.Errorf("N4: %d, want %d", w.soon, soon)
+	if w.soon >= 0 && (w.soon != soon || len(ready) > 0) {
+		return nil, fmt.Errorf("N4: %d, want %d, with %d ready", w.soon, soon, len(ready))
 	}
 	return append(items, ready...), err
 }

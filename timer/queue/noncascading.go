@@ -15,7 +15,7 @@ import (
 //	    whose 64 buckets last longer than t is away; one that is too far for all is in the farthest bucket
 //	N2  buckets after base's, and those only, may have items; ready has those of the buckets that end at base
 //	N3  full says which buckets are not empty; x.place has the level and the bucket's number
-//	N4  soon is the end of the next bucket, unless it is negative
+//	N4  soon is the end of the next bucket, unless it is negative; while something is ready, it is
 //
 // insert and remove are constant. next compares the levels, once after a change. pop moves nothing, but for
 // what was too far: it is filed again when its bucket ends. Order is that of buckets.
@@ -61,9 +61,7 @@ func (w *nonCascading) bucket(t int64) (level uint, number int64) {
 func (w *nonCascading) insert(x *Item) (isNext bool) {
 	before := w.look()
 	end := w.file(x)
-	if w.soon >= 0 {
-		w.soon = min(w.soon, end)
-	}
+	w.soon = min(w.soon, end)
 	return end < before
 }
 
@@ -121,7 +119,6 @@ func (w *nonCascading) pop(now clock.Instant) *Item {
 			if w.up(x.due) <= w.base {
 				return x
 			}
-			w.soon = -1
 			w.file(x)
 		}
 		t := w.look()

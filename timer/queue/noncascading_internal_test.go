@@ -71,3 +71,24 @@ func rowCase(t *testing.T, level int, d time.Duration) time.Duration {
 	t.Fatalf("%v does not come", d)
 	return 0
 }
+
+// TestNothingMoves: an item stays in its bucket until that ends, also if the bucket's place is the one that base is in.
+func TestNothingMoves(t *testing.T) {
+	const tick = 10 * time.Millisecond
+	at := func(ticks int) clock.Instant { return clock.Instant(ticks) * clock.Instant(tick) }
+	q := NewNonCascadingWheel(tick)
+	var x, y Item
+	var buf [2]*Item
+	q.Expire(at(1), buf[:])
+	q.Schedule(&x, at(510)) // level 1, bucket 64, in the place of bucket 0
+	q.Schedule(&y, at(5))
+	place := x.place
+	if n := q.Expire(at(5), buf[:]); n != 1 || buf[0] != &y || x.place != place || place>>numberBits != 1 || x.slot() != 64 {
+		t.Errorf("%d came; place %x was %x", n, x.place, place)
+	}
+	for now, ok := q.Next(); ok; now, ok = q.Next() {
+		if q.Expire(now, buf[:]) == 1 && now != at(512) {
+			t.Errorf("it comes at %v, want %v", now, at(512))
+		}
+	}
+}

@@ -118,6 +118,25 @@ func TestWheelLooks(t *testing.T) {
 	}
 }
 
+// TestMoveLater: what moves later stays in its slot, whatever the order of the moves, until the slot is looked at.
+func TestMoveLater(t *testing.T) {
+	q := NewWheel(1)
+	var x Item
+	var buf [1]*Item
+	q.Schedule(&x, 100)
+	place := x.place
+	for _, at := range []clock.Instant{5000, 101, 1 << 40, 70} {
+		if q.Reschedule(&x, at); x.place != place {
+			t.Errorf("moved to %d, and to another slot", at)
+		}
+	}
+	for at, ok := q.Next(); ok; at, ok = q.Next() {
+		if n := q.Expire(at, buf[:]); n == 1 && at != 70 {
+			t.Errorf("it comes at %d, want 70", at)
+		}
+	}
+}
+
 // TestLanes: constant durations make as many lanes, and lanes that are empty are not kept for good.
 func TestLanes(t *testing.T) {
 	q := probed(t, NewLanes())

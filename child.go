@@ -1,0 +1,202 @@
+package bide
+
+import (
+	"context"
+	"runtime/debug"
+
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/step"
+	"bide.invalid/bide/park"
+)
+
+// below makes the scope of a child that has options.
+func (n *Nursery) below(c *call, f func(context.Context) error, opts []Option) *Scope {
+	if f == nil {
+		panic("bide: " + c.name + ": nil function")
+	}
+	if len(opts) == 0 {
+		return nil
+	}
+	s := &Scope{}
+	s.open(c, &n.scope, opts)
+	return s
+}
+
+// mustBeOpen panics if the nursery has ended. Preconditions: mu held; it is released before the panic.
+func (n *Nursery) mustBeOpen(call string) {
+	if n.ended {
+		n.mu.Unlock()
+		panic("bide: " + call + " on a nursery that has ended" + n.scope.quoted())
+	}
+}
+
+// add counts a child that is to start, having waited for a slot: from now on the nursery does not end without it. The
+// error is that of ctx, and the child is not counted then.
+func (n *Nursery) add(ctx context.Context, call string) error {
+	n.mu.Lock()
+	n.mustBeOpen(call)
+	n.live++
+	if n.limit == 0 || n.slots < n.limit {
+		n.slots++
+		n.mu.Unlock()
+		return nil
+	}
+	w := park.Get()
+	node := &w.Nodes(1)[0]
+	t := w.Arm(clock.Forever)
+	n.queue.PushBack(node, w, t, park.Woken)
+	n.mu.Unlock()
+	o := w.Wait(ctx, t, park.KindNursery)
+	if o != park.Woken {
+		n.mu.Lock()
+		n.queue.Remove(node)
+		n.mu.Unlock()
+	}
+	park.Put(w)
+	if o == park.Woken {
+		return nil // the slot is that of the child that has ended
+	}
+	n.count(false)
+	return park.Reason(ctx)
+}
+
+// child runs f, in s if it has options.
+func (n *Nursery) child(f func(context.Context) error, s *Scope) {
+	err, name := ErrGoexit, ""
+	defer func() {
+		if v := recover(); v != nil {
+			err = n.caught(v)
+		}
+		defer n.count(false) // also if a method of err panics
+		n.release()
+		n.file(err, BySibling, name)
+	}()
+	if s == nil {
+		err = f(&n.scope)
+		return
+	}
+	name = s.Name()
+	err = s.run(f)
+}
+
+// service runs f, in s if it has options, else in the scope that services share.
+func (n *Nursery) service(f func(context.Context) error, s *Scope) {
+	err, name := ErrGoexit, ""
+	defer func() {
+		if v := recover(); v != nil {
+			err = n.caught(v)
+		}
+		defer n.count(true)
+		if firstLeaf(err) != nil && n.services.look(true) {
+			err, _ = split(err, (*Canceled).made) // it was told to end
+		}
+		n.file(err, BySibling, name)
+	}()
+	if s == nil {
+		err = f(n.services)
+		return
+	}
+	name = s.Name()
+	err = s.run(f)
+}
+
+// caught is told what a child has panicked with. By default that ends the process here, with the stack of the child still
+// in place. (It is not handed to WithNursery's caller: that would hide it until every sibling has ended; see
+// golang/go#53757.) With Repanic it is kept for WithNursery, and cancels the siblings.
+func (n *Nursery) caught(v any) error {
+	if !n.repanic {
+		panic(v)
+	}
+	e := &PanicError{v, debug.Stack()}
+	n.mu.Lock()
+	if n.panicked == nil {
+		n.panicked = e
+	}
+	n.mu.Unlock()
+	n.scope.end(BySibling, e)
+	return nil
+}
+
+// file keeps what a child, or the body, has returned. A real error cancels the nursery; while that is canceled, what is
+// a cancellation in err is not real.
+func (n *Nursery) file(err error, source Source, name string) {
+	leaf := firstLeaf(err)
+	if leaf != nil && n.scope.look(true) {
+		err, _ = split(err, (*Canceled).made)
+	} else {
+		leaf = nil // whatever it says, nothing was canceled: it is real
+	}
+	step.At("nursery.file")
+	n.mu.Lock()
+	if err != nil {
+		n.errs = append(n.errs, err)
+	}
+	if n.leaf == nil {
+		n.leaf = leaf
+	}
+	n.mu.Unlock()
+	if err == nil || n.supervise && source == BySibling {
+		return
+	}
+	reason := err
+	if name != "" {
+		reason = &childError{name, err}
+	}
+	n.scope.end(source, reason) // only now: what the others return because of it comes after it
+}
+
+// release gives a child's slot to whoever waits for one first.
+func (n *Nursery) release() {
+	n.mu.Lock()
+	w, _ := n.queue.Resolve()
+	if w == nil {
+		n.slots--
+	}
+	n.mu.Unlock()
+	if w != nil {
+		w.Unpark()
+	}
+}
+
+// count counts off one of the living. After the last of the ordinary ones services are told to end; after the last of
+// all the body is woken.
+func (n *Nursery) count(service bool) {
+	step.At("nursery.end")
+	n.mu.Lock()
+	if service {
+		n.serving--
+	} else {
+		n.live--
+	}
+	n.ended = n.live+n.serving == 0
+	var serve *Scope
+	if n.live == 0 && n.serving > 0 {
+		serve = n.services
+	}
+	w, t := n.waiter, n.token
+	last := n.ended && w != nil
+	n.mu.Unlock()
+	if serve != nil {
+		serve.end(ByCancel, errServed)
+	}
+	if last {
+		step.At("nursery.last")
+		w.Wake(t, park.Woken)
+	}
+}
+
+// wait returns when the last child has ended.
+func (n *Nursery) wait() {
+	step.At("nursery.wait")
+	n.mu.Lock()
+	if n.ended {
+		n.mu.Unlock()
+		return
+	}
+	w := park.Get()
+	n.waiter, n.token = w, w.Arm(clock.Forever)
+	t := n.token
+	n.mu.Unlock()
+	w.Wait(context.Background(), t, park.KindNursery)
+	park.Put(w)
+}

@@ -1,0 +1,43 @@
+package bide
+
+import (
+	"time"
+
+	"bide.invalid/bide/clock"
+)
+
+// Progress says that the work goes on: the [Idle] limit of the scope, or of the nearest one above that has such a limit,
+// begins anew. If there is none, or it has passed, nothing happens: a scope that has expired does not come back.
+//
+// It costs a reading of the clock and a compare-and-swap, however often it is called; no timer is moved.
+func (s *Scope) Progress() {
+	for p := s; p != nil; p = From(p.parent) {
+		if d := p.idle(); d > 0 {
+			p.progress(d)
+			return
+		}
+	}
+}
+
+func (s *Scope) progress(d time.Duration) {
+	now := s.now()
+	due := int64(addTo(now, d))
+	for {
+		old := s.due.Load()
+		if clock.Instant(old) <= now || old >= due { // passed; or removed, or moved by somebody with a later reading
+			return
+		}
+		// The entry stays where it is: the look at the old deadline finds the new one.
+		if s.due.CompareAndSwap(old, due) {
+			return
+		}
+	}
+}
+
+// idle is the limit that the option set; 0: none.
+func (s *Scope) idle() time.Duration {
+	if x := s.extra.Load(); x != nil {
+		return x.idle
+	}
+	return 0
+}

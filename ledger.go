@@ -1,0 +1,103 @@
+package bide
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"bide.invalid/bide/park"
+)
+
+// A Ledger says what was waited for under a scope, by kind; in a [TimeoutError] the longest first.
+type Ledger []LedgerEntry
+
+// A LedgerEntry is about the waits of one kind.
+type LedgerEntry struct {
+	Kind  park.Kind
+	Open  int           // waits that the expiry ended
+	Count int           // with [Account]: waits that have ended, one way or the other
+	Total time.Duration // with Account: how long these were, together
+}
+
+// String lists the kinds with their times, or, where there are none, what was being waited for.
+func (l Ledger) String() string {
+	var timed, open []string
+	for _, e := range l {
+		if e.Count > 0 {
+			timed = append(timed, e.Kind.String()+" "+round(e.Total).String())
+		}
+		switch {
+		case e.Open == 1:
+			open = append(open, e.Kind.String())
+		case e.Open > 1:
+			open = append(open, strconv.Itoa(e.Open)+" "+e.Kind.String())
+		}
+	}
+	if len(timed) > 0 {
+		return strings.Join(timed, ", ")
+	}
+	if len(open) > 0 {
+		return "waiting for " + strings.Join(open, ", ")
+	}
+	return ""
+}
+
+// round leaves a duration three digits or so.
+func round(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
+
+// add adds an entry to that of its kind.
+func (l *Ledger) add(e LedgerEntry) {
+	for i := range *l {
+		if sum := &(*l)[i]; sum.Kind == e.Kind {
+			sum.Open += e.Open
+			sum.Count += e.Count
+			sum.Total += e.Total
+			return
+		}
+	}
+	*l = append(*l, e)
+}
+
+// ledger is what the scope knows. Preconditions: mu held.
+func (s *Scope) ledger() Ledger {
+	x := s.extra.Load()
+	if x == nil {
+		return nil
+	}
+	all := slices.Clone(x.sums)
+	for _, e := range x.open {
+		all.add(e)
+	}
+	slices.SortStableFunc(all, func(a, b LedgerEntry) int { return int(min(1, max(-1, b.Total-a.Total))) })
+	return all
+}
+
+// passOn adds the sums to those of the scope above: a shield's, too. Preconditions: s is closed.
+func (s *Scope) passOn() {
+	p := From(s.parent)
+	if p == nil || p.state.Load()&accounts == 0 {
+		return
+	}
+	s.mu.Lock()
+	var sums Ledger
+	if x := s.extra.Load(); x != nil {
+		sums = x.sums
+	}
+	s.mu.Unlock()
+	if len(sums) == 0 {
+		return
+	}
+	p.mu.Lock()
+	x := p.more()
+	for _, e := range sums {
+		x.sums.add(e)
+	}
+	p.mu.Unlock()
+}
