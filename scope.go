@@ -34,6 +34,7 @@ import (
 //	spared    constant: the shield of a nursery's services, which no hard end cuts
 //	stamped   it has no bound, and start is when it was observed
 //	enlisted  an island (island.go) that is in the list of the scope at the top, or about to be
+//	listed    ... and not only about to
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
 //	S2 new, looked → shared → observed    the second look, Attach, Done, AfterFunc, or an observed child; ancestors
@@ -122,6 +123,7 @@ const (
 	stacks
 	stamped
 	enlisted
+	listed
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
