@@ -42,7 +42,7 @@ func (s *Scope) Done() <-chan struct{} {
 }
 
 func (s *Scope) connect(works bool) {
-	if s.Err() == nil {
+	if s.errSlow(false) == nil {
 		s.observe()
 		s.push()
 	}

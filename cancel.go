@@ -121,6 +121,9 @@ func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant, open *Ledger)
 		}
 		if st&closed != 0 {
 			c, bits = abandoned, 0
+			if !s.kids.Empty() {
+				bits = misnested
+			}
 		}
 		s.cause.Store(c)
 		if s.state.CompareAndSwap(st, st|canceled|bits) { // S3
@@ -206,7 +209,7 @@ func (s *Scope) AfterFunc(f func()) (stop func() bool) {
 		panic("bide: AfterFunc: nil function")
 	}
 	a := &after{f: f}
-	if s.Err() == nil {
+	if s.errSlow(false) == nil {
 		s.observe()
 		s.push()
 	}

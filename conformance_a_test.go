@@ -418,7 +418,7 @@ var _ = register(12, "own_timeout_never_masks_the_scope", func(c *C) {
 	}{
 		{"below the scope", func(s *bide.Scope) context.Context { return s }},
 		{"below a value", func(s *bide.Scope) context.Context { return context.WithValue(s, struct{}{}, 0) }},
-		{"below further scopes", func(s *bide.Scope) context.Context { return bide.Open(bide.Open(s)) }},
+		{"below further scopes", func(s *bide.Scope) context.Context { return c.open(c.open(s)) }},
 		{"below a std context", func(s *bide.Scope) context.Context {
 			ctx, stop := context.WithCancel(s)
 			s.AfterFunc(stop)

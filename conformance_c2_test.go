@@ -96,7 +96,7 @@ var _ = register(46, "left_before_expiry", func(c *C) {
 			func(*bide.Scope) {},
 			func(s *bide.Scope) { c.NoError(s.Check()) },
 			func(s *bide.Scope) { s.Done() },
-			func(s *bide.Scope) { bide.Open(s, bide.Timeout(time.Second)).Done() }, // left open below it
+			func(s *bide.Scope) { c.open(s, bide.Timeout(time.Second)).Done() }, // left open below it
 			func(s *bide.Scope) {
 				took, err := c.Timed(vc, func() error { return bide.Sleep(s, time.Second) })
 				c.True(took == time.Second && err == nil, "a sleep: %v, %v", took, err)
@@ -137,7 +137,7 @@ var _ = register(47, "effective_deadline", func(c *C) {
 		}
 		for _, watched := range []bool{false, true} {
 			outer := bide.Open(ctx, bide.Timeout(s5))
-			inner := bide.Open(outer, bide.Timeout(s10))
+			inner := c.open(outer, bide.Timeout(s10))
 			if watched {
 				inner.Done()
 			}

@@ -179,7 +179,7 @@ var _ = register(41, "moved_earlier", func(c *C) {
 		c.Virtual(func(ctx context.Context, vc *clock.Virtual) {
 			crowd := bide.Open(ctx)
 			for range r.IntN(20) {
-				bide.Open(crowd, bide.Timeout(time.Duration(1+r.Int64N(int64(2*old))))).Done()
+				c.open(crowd, bide.Timeout(time.Duration(1+r.Int64N(int64(2*old))))).Done()
 			}
 			s := bide.Open(ctx, within(old)...)
 			op := c.Start(func() error { return blk(s) })
@@ -217,7 +217,7 @@ var _ = register(42, "moved_into_the_past", func(c *C) {
 		} {
 			for _, opts := range [][]bide.Option{within(time.Hour), {bide.MoveOn()}} {
 				s := bide.Open(ctx, opts...)
-				inner := bide.Open(bide.Open(s))
+				inner := c.open(c.open(s))
 				var ended atomic.Int32
 				hook := func() { ended.Add(1) }
 				hooked := []*Op{c.hooked(s, hook), c.hooked(inner, hook)}
@@ -278,7 +278,7 @@ var _ = register(43, "set_deadline_when_it_is_over", func(c *C) {
 			s.Close(nil)
 
 			above := open()
-			s = bide.Open(above)
+			s = c.open(above)
 			above.Cancel(failure)
 			refuses(s, "canceled from above")
 			above.Close(nil)

@@ -30,9 +30,9 @@ var _ = register(56, "hard_end_crosses_shields", func(c *C) {
 		{"right below", func(s *bide.Scope) context.Context { return s }, nil},
 		{"below a canceled scope", func(s *bide.Scope) context.Context { return s }, func(s *bide.Scope) { s.Cancel(nil) }},
 		{"below two scopes and a value", func(s *bide.Scope) context.Context {
-			return context.WithValue(bide.Open(bide.Open(s)), struct{}{}, 0)
+			return context.WithValue(c.open(c.open(s)), struct{}{}, 0)
 		}, nil},
-		{"below two canceled scopes", func(s *bide.Scope) context.Context { return bide.Open(bide.Open(s)) }, func(s *bide.Scope) { s.Cancel(nil) }},
+		{"below two canceled scopes", func(s *bide.Scope) context.Context { return c.open(c.open(s)) }, func(s *bide.Scope) { s.Cancel(nil) }},
 		{"below a closed scope", func(s *bide.Scope) context.Context {
 			between := bide.Open(s)
 			between.Done()

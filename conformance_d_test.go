@@ -164,7 +164,7 @@ var _ = register(55, "canceled_while_the_shield_is_open", func(c *C) {
 		}
 		nested := func() (context.Context, *bide.Scope) {
 			s := bide.Open(ctx, bide.Timeout(time.Hour))
-			return context.WithValue(bide.Open(bide.Open(s)), struct{}{}, 0), s
+			return context.WithValue(c.open(c.open(s)), struct{}{}, 0), s
 		}
 		std := func() (context.Context, *bide.Scope) {
 			s := bide.Open(ctx, bide.Timeout(time.Hour))
@@ -325,7 +325,7 @@ var _ = register(60, "values_pass_a_shield_causes_do_not", func(c *C) {
 				"the scope":             outer,
 				"a value":               context.WithValue(outer, other{}, "between"),
 				"a std context":         between,
-				"a scope in the middle": bide.Open(outer),
+				"a scope in the middle": c.open(outer),
 			}
 			if watched {
 				outer.Done()
@@ -344,7 +344,7 @@ var _ = register(60, "values_pass_a_shield_causes_do_not", func(c *C) {
 					if name == "a value" {
 						ctx.Done()
 					}
-					for _, ctx := range []context.Context{ctx, below, context.WithValue(ctx, other{}, 0), bide.Open(ctx)} {
+					for _, ctx := range []context.Context{ctx, below, context.WithValue(ctx, other{}, 0), c.open(ctx)} {
 						c.NoError(ctx.Err())
 						c.NoError(context.Cause(ctx))
 					}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/bidetest"
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/park"
 	"bide.invalid/bide/syncs"
@@ -58,6 +59,13 @@ func run(ctx context.Context, body func(s *bide.Scope) error, opts ...bide.Optio
 	return s, err
 }
 
+// open opens a scope that is closed at the end of the test: of the bubble, inside of one.
+func (c *C) open(ctx context.Context, opts ...bide.Option) *bide.Scope {
+	s := bide.Open(ctx, opts...)
+	c.Cleanup(func() { s.Close(nil) })
+	return s
+}
+
 // within is MoveOn and Timeout: how the list opens a scope with a deadline.
 func within(d time.Duration, more ...bide.Option) []bide.Option {
 	return append(more, bide.MoveOn(), bide.Timeout(d))
@@ -84,11 +92,7 @@ func (c *C) Timed(vc *clock.Virtual, f func() error) (took time.Duration, err er
 	c.Helper()
 	start := vc.Now()
 	op := c.Start(f)
-	for !op.Ended() {
-		if !vc.Jump() {
-			c.Fatal("everybody is parked, and nothing is scheduled")
-		}
-	}
+	bidetest.JumpUntil(c, vc, op.Ended)
 	return vc.Now().Sub(start), op.err
 }
 

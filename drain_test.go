@@ -17,8 +17,9 @@ var drainers = []struct {
 	{"the scope", func(s *bide.Scope) (context.Context, func()) { return s, nil }},
 	{"a value", func(s *bide.Scope) (context.Context, func()) { return context.WithValue(s, struct{}{}, 0), nil }},
 	{"a scope below", func(s *bide.Scope) (context.Context, func()) {
-		k := bide.Open(bide.Open(s))
-		return k, func() { k.Close(nil) }
+		m := bide.Open(s)
+		k := bide.Open(m)
+		return k, func() { k.Close(nil); m.Close(nil) }
 	}},
 	{"a std context", func(s *bide.Scope) (context.Context, func()) { return context.WithCancel(s) }},
 	{"a scope below a std context", func(s *bide.Scope) (context.Context, func()) {
@@ -39,14 +40,16 @@ var drainers = []struct {
 	{"a shield", func(s *bide.Scope) (context.Context, func()) { return inShield(s) }},
 	{"a scope in a shield in a shield", func(s *bide.Scope) (context.Context, func()) {
 		a, endA := inShield(s)
-		b, endB := inShield(bide.Open(a))
+		m := bide.Open(a)
+		b, endB := inShield(m)
 		k := bide.Open(b)
-		return k, func() { k.Close(nil); endB(); endA() }
+		return k, func() { k.Close(nil); endB(); m.Close(nil); endA() }
 	}},
 	{"a shield in a canceled scope", func(s *bide.Scope) (context.Context, func()) {
 		k := bide.Open(s)
 		k.Cancel(nil)
-		return inShield(k)
+		ctx, end := inShield(k)
+		return ctx, func() { end(); k.Close(nil) }
 	}},
 	{"a shield in a closed scope", func(s *bide.Scope) (context.Context, func()) {
 		k := bide.Open(s)

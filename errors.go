@@ -175,6 +175,10 @@ func (e *TimeoutError) Timeout() bool { return true }
 // Temporary is true, as for context.DeadlineExceeded.
 func (e *TimeoutError) Temporary() bool { return true }
 
+// ErrMisnested is the error of [Scope.Close] when a scope that was opened below is still open. The usual reason is a
+// Close in the wrong order, or one that is missing.
+var ErrMisnested = errors.New("bide: a scope was closed while one below it was open")
+
 // ErrGoexit is the error of a nursery's child that called runtime.Goexit.
 var ErrGoexit = errors.New("bide: child called runtime.Goexit")
 

@@ -12,16 +12,11 @@ import (
 
 // The error of a bound says where the time went.
 func ExampleAccount() {
-	vc := clock.NewVirtual()
-	done := make(chan struct{})
-	defer close(done)
-	go autojump(vc, done)
-
-	var ready syncs.Event
-	var stock syncs.Mutex
-	stock.TryLock() // somebody holds it, and does not let go
-	err := bide.Run(context.Background(), func(s *bide.Scope) error {
-		return bide.FailAfter(s, 2*time.Second, func(ctx context.Context) error {
+	virtually(func(ctx context.Context, _ *clock.Virtual) {
+		var ready syncs.Event
+		var stock syncs.Mutex
+		stock.TryLock() // somebody holds it, and does not let go
+		err := bide.FailAfter(ctx, 2*time.Second, func(ctx context.Context) error {
 			if err := bide.Sleep(ctx, 300*time.Millisecond); err != nil {
 				return err
 			}
@@ -31,32 +26,29 @@ func ExampleAccount() {
 			}
 			return stock.Lock(ctx)
 		}, bide.Name("checkout"), bide.Account())
-	}, bide.Clock(vc))
-	fmt.Println(err)
+		fmt.Println(err)
+	})
 	// Output: bide: checkout: timeout after 2s: lock 1.7s, sleep 300ms
 }
 
 // A transfer may take as long as it likes, as long as it goes on.
 func ExampleIdle() {
-	vc := clock.NewVirtual()
-	done := make(chan struct{})
-	defer close(done)
-	go autojump(vc, done)
-
-	err := bide.Run(context.Background(), func(s *bide.Scope) error {
-		for piece := range 100 {
-			pause := 20 * time.Second
-			if piece == 3 {
-				pause = time.Hour // the peer has gone away
+	virtually(func(ctx context.Context, _ *clock.Virtual) {
+		err := bide.Run(ctx, func(s *bide.Scope) error {
+			for piece := range 100 {
+				pause := 20 * time.Second
+				if piece == 3 {
+					pause = time.Hour // the peer has gone away
+				}
+				if err := bide.Sleep(s, pause); err != nil {
+					return err
+				}
+				s.Progress()
 			}
-			if err := bide.Sleep(s, pause); err != nil {
-				return err
-			}
-			s.Progress()
-		}
-		return nil
-	}, bide.Clock(vc), bide.Idle(30*time.Second), bide.Name("upload"))
-	fmt.Println(err)
+			return nil
+		}, bide.Idle(30*time.Second), bide.Name("upload"))
+		fmt.Println(err)
+	})
 	// Output: bide: upload: timeout after 30s without progress: waiting for sleep; ended after 1m30s
 }
 

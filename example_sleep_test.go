@@ -3,46 +3,44 @@ package bide_test
 import (
 	"context"
 	"fmt"
-	"runtime"
+	"testing"
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/bidetest"
 	"bide.invalid/bide/clock"
 )
 
-// autojump moves the clock on to the next thing that waits for it, until done is closed.
-func autojump(vc *clock.Virtual, done <-chan struct{}) {
-	for {
-		select {
-		case <-done:
-			return
-		default:
-			vc.Jump()
-			runtime.Gosched()
-		}
-	}
+// virtually calls f under a clock that moves on to the next deadline whenever everybody waits.
+func virtually(f func(ctx context.Context, vc *clock.Virtual)) {
+	bidetest.Bubble(new(testing.T), func(t *testing.T, _ context.Context) {
+		ctx, vc := bidetest.Virtual(t)
+		done := false
+		go func() {
+			f(ctx, vc)
+			done = true
+		}()
+		bidetest.JumpUntil(t, vc, func() bool { return done })
+	})
 }
 
 // Sleep is on the clock of its scope: hours take no time on a virtual one. It ends early only with its context.
 func ExampleSleep() {
-	vc := clock.NewVirtual()
-	done := make(chan struct{})
-	defer close(done)
-	go autojump(vc, done)
-
-	err := bide.Run(context.Background(), func(s *bide.Scope) error {
-		for range 3 {
-			if err := bide.Sleep(s, time.Hour); err != nil {
-				return err
+	virtually(func(ctx context.Context, vc *clock.Virtual) {
+		err := bide.Run(ctx, func(s *bide.Scope) error {
+			for range 3 {
+				if err := bide.Sleep(s, time.Hour); err != nil {
+					return err
+				}
 			}
-		}
-		fmt.Println("slept until", vc.Now())
-		s.Cancel(nil)
-		err := bide.Sleep(s, time.Hour)
-		fmt.Println(err)
-		return err
-	}, bide.Clock(vc))
-	fmt.Println(err, vc.Now())
+			fmt.Println("slept until", vc.Now())
+			s.Cancel(nil)
+			err := bide.Sleep(s, time.Hour)
+			fmt.Println(err)
+			return err
+		})
+		fmt.Println(err, vc.Now())
+	})
 	// Output:
 	// slept until 3h0m0s
 	// bide: canceled by cancel

@@ -15,32 +15,29 @@ import (
 // A stop in two phases. The job that runs comes to its end, no other is taken, and nothing is canceled. What still hangs
 // when the grace is over is.
 func ExampleScope_Stop() {
-	vc := clock.NewVirtual()
-	done := make(chan struct{})
-	defer close(done)
-	go autojump(vc, done)
-
-	err := bide.Run(context.Background(), func(s *bide.Scope) error {
-		draining := bide.Draining(s)
-		for job := 1; ; job++ {
-			select {
-			case <-draining:
-				var goodbye syncs.Event // nobody answers
-				err := goodbye.Wait(s)
-				fmt.Println("goodbye:", err, "at", vc.Now())
-				return err
-			default:
+	virtually(func(_ context.Context, vc *clock.Virtual) {
+		err := bide.Run(context.Background(), func(s *bide.Scope) error {
+			draining := bide.Draining(s)
+			for job := 1; ; job++ {
+				select {
+				case <-draining:
+					var goodbye syncs.Event // nobody answers
+					err := goodbye.Wait(s)
+					fmt.Println("goodbye:", err, "at", vc.Now())
+					return err
+				default:
+				}
+				if job == 2 {
+					s.Stop(10*time.Second, errors.New("new version")) // from any goroutine
+				}
+				if err := bide.Sleep(s, 4*time.Second); err != nil {
+					return err
+				}
+				fmt.Println("job", job, "done at", vc.Now())
 			}
-			if job == 2 {
-				s.Stop(10*time.Second, errors.New("new version")) // from any goroutine
-			}
-			if err := bide.Sleep(s, 4*time.Second); err != nil {
-				return err
-			}
-			fmt.Println("job", job, "done at", vc.Now())
-		}
-	}, bide.Clock(vc), bide.Name("app"))
-	fmt.Println(err) // the scope has absorbed its own stop
+		}, bide.Clock(vc), bide.Name("app"))
+		fmt.Println(err) // the scope has absorbed its own stop
+	})
 	// Output:
 	// job 1 done at 4s
 	// job 2 done at 8s
@@ -74,23 +71,20 @@ func ExampleDraining() {
 
 // The report names who was left at the hard end, and what they waited for.
 func ExampleScope_StopReport() {
-	vc := clock.NewVirtual()
-	done := make(chan struct{})
-	defer close(done)
-	go autojump(vc, done)
-
-	var s *bide.Scope
-	err := bide.Run(context.Background(), func(in *bide.Scope) error {
-		s = in
-		s.Stop(10*time.Second, errors.New("new version"))
-		return bide.FailAfter(s, time.Hour, func(ctx context.Context) error {
-			var reply syncs.Future[string]
-			_, err := reply.Wait(ctx)
-			return err
-		}, bide.Name("GET /report"))
-	}, bide.Clock(vc), bide.Name("app"))
-	fmt.Println(err)
-	s.StopReport().WriteTo(os.Stdout)
+	virtually(func(_ context.Context, vc *clock.Virtual) {
+		var s *bide.Scope
+		err := bide.Run(context.Background(), func(in *bide.Scope) error {
+			s = in
+			s.Stop(10*time.Second, errors.New("new version"))
+			return bide.FailAfter(s, time.Hour, func(ctx context.Context) error {
+				var reply syncs.Future[string]
+				_, err := reply.Wait(ctx)
+				return err
+			}, bide.Name("GET /report"))
+		}, bide.Clock(vc), bide.Name("app"))
+		fmt.Println(err)
+		s.StopReport().WriteTo(os.Stdout)
+	})
 	// Output:
 	// <nil>
 	// hard end of scope "app" after a grace of 10s: new version
@@ -155,23 +149,20 @@ func Example_stopButton() {
 // A goodbye in a canceled scope does not hang: its first wait fails. In a shield it is sent, and if the peer does not
 // answer it hangs no longer than the shield's bound. (In Go any forgotten bound is a goodbye that hangs for ever.)
 func Example_goodbye() {
-	vc := clock.NewVirtual()
-	done := make(chan struct{})
-	defer close(done)
-	go autojump(vc, done)
-
-	goodbye := func(ctx context.Context) error {
-		var answer syncs.Event // which never comes
-		err := answer.Wait(ctx)
-		fmt.Println("goodbye at", vc.Now(), "-", err)
-		return err
-	}
-	err := bide.Run(context.Background(), func(s *bide.Scope) error {
-		s.Cancel(nil)
-		err := goodbye(s)
-		return errors.Join(err, bide.Shield(s, 2*time.Second, goodbye, bide.Name("goodbye")))
-	}, bide.Clock(vc))
-	fmt.Println(err)
+	virtually(func(_ context.Context, vc *clock.Virtual) {
+		goodbye := func(ctx context.Context) error {
+			var answer syncs.Event // which never comes
+			err := answer.Wait(ctx)
+			fmt.Println("goodbye at", vc.Now(), "-", err)
+			return err
+		}
+		err := bide.Run(context.Background(), func(s *bide.Scope) error {
+			s.Cancel(nil)
+			err := goodbye(s)
+			return errors.Join(err, bide.Shield(s, 2*time.Second, goodbye, bide.Name("goodbye")))
+		}, bide.Clock(vc))
+		fmt.Println(err)
+	})
 	// Output:
 	// goodbye at 0s - bide: canceled by cancel
 	// goodbye at 2s - bide: canceled by deadline of scope "goodbye"
@@ -180,21 +171,18 @@ func Example_goodbye() {
 
 // Nothing outlives the hard end, a shield neither: it is cut as if its own bound had passed.
 func Example_goodbyeAtTheHardEnd() {
-	vc := clock.NewVirtual()
-	done := make(chan struct{})
-	defer close(done)
-	go autojump(vc, done)
-
-	err := bide.Run(context.Background(), func(s *bide.Scope) error {
-		s.Stop(5*time.Second, errors.New("new version"))
-		return bide.Shield(s, time.Minute, func(ctx context.Context) error {
-			var flushed syncs.Event // never
-			err := flushed.Wait(ctx)
-			fmt.Println(err)
-			return err
-		}, bide.Name("flush"))
-	}, bide.Clock(vc), bide.Name("app"))
-	fmt.Println(err)
+	virtually(func(_ context.Context, vc *clock.Virtual) {
+		err := bide.Run(context.Background(), func(s *bide.Scope) error {
+			s.Stop(5*time.Second, errors.New("new version"))
+			return bide.Shield(s, time.Minute, func(ctx context.Context) error {
+				var flushed syncs.Event // never
+				err := flushed.Wait(ctx)
+				fmt.Println(err)
+				return err
+			}, bide.Name("flush"))
+		}, bide.Clock(vc), bide.Name("app"))
+		fmt.Println(err)
+	})
 	// Output:
 	// bide: canceled by shutdown of scope "app": new version
 	// bide: flush: cut after 5s: waiting for event (shutdown of scope "app": new version)

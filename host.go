@@ -4,9 +4,12 @@ import (
 	"context"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/registry"
 	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 )
+
+var _ registry.Scope = (*host)(nil)
 
 // host is the Scope as a park.Host: a type of its own, so that the Scope's documentation does not show it.
 type host Scope
@@ -65,4 +68,28 @@ func (h *host) Detach(w *park.Waiter) {
 		s.more().sums.add(LedgerEntry{Kind: k, Count: 1, Total: now.Sub(since)})
 	}
 	s.mu.Unlock()
+}
+
+// Waits is for observers.
+func (h *host) Waits() (kinds []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiters.Each(func(k park.Kind) { kinds = append(kinds, k.String()) })
+	return kinds
+}
+
+// OnPoint is for tests. Preconditions: nobody else has the scope yet.
+func (h *host) OnPoint(f func()) {
+	s := (*Scope)(h)
+	s.more().onPoint = f
+	s.or(counted)
+}
+
+// point tells whoever counts cancel points of one: it lies in a scope below theirs, or in their own.
+func (s *Scope) point() {
+	for p := s; p != nil; p = From(p.parent) {
+		if x := p.extra.Load(); x != nil && x.onPoint != nil {
+			x.onPoint()
+		}
+	}
 }

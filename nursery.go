@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"bide.invalid/bide/internal/registry"
 	"bide.invalid/bide/park"
 )
 
@@ -134,6 +135,8 @@ func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 	n.mu.Unlock()
 	if !full {
 		go n.child(f, s)
+	} else if s != nil {
+		s.close()
 	}
 	return !full
 }
@@ -147,12 +150,16 @@ func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 	n.mu.Lock()
 	n.mustBeOpen("Service")
 	n.serving++
-	if n.services == nil {
+	first := n.services == nil
+	if first {
 		n.services = &Scope{}
-		n.services.open(&callServices, &n.scope, nil)
+		n.services.init(&callServices, &n.scope)
 	}
 	s := n.services
 	n.mu.Unlock()
+	if first && registry.On() {
+		s.tell() // it is not closed before f has ended
+	}
 	if own != nil {
 		own.parent = s // nobody has seen it yet
 	}

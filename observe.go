@@ -13,15 +13,21 @@ import (
 // on it is one load, and sees it when the timer has run, about a tick (1 ms) later. Below a context that is not a
 // scope it also costs that one's Err.
 func (s *Scope) Err() error {
-	if s.state.Load()&(observed|polls|canceled|closed) == observed {
+	if s.state.Load()&(observed|polls|counted|canceled|closed) == observed {
 		return nil
 	}
-	return s.errSlow()
+	return s.errSlow(true)
 }
 
-func (s *Scope) errSlow() error {
+// errSlow is Err; point says whether it is somebody's look, and not only one of this package's own.
+func (s *Scope) errSlow(point bool) error {
 	for {
 		st := s.state.Load()
+		if point && st&counted != 0 {
+			point = false
+			s.point()
+			continue // it may have canceled s
+		}
 		switch {
 		case st&(bridged|fired) == bridged && st&(canceled|closed) != 0:
 			s.settle()

@@ -9,6 +9,7 @@ import (
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/ilist"
 	"bide.invalid/bide/internal/invariant"
+	"bide.invalid/bide/internal/registry"
 	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 	"bide.invalid/bide/timer"
@@ -34,6 +35,9 @@ import (
 //	spared    constant: the shield of a nursery's services, which no hard end cuts
 //	stamped   it has no bound, and start is when it was observed
 //	enlisted  an island (island.go) that is in the list of the scope at the top, or about to be
+//	told      constant: an observer (internal/registry) was told of the opening, and is told of the end
+//	misnested it was closed while a scope below it, observed and not canceled, was open
+//	counted   constant: cancel points are counted, see point
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
 //	S2 new, looked → shared → observed    the second look, Attach, Done, AfterFunc, or an observed child; ancestors
@@ -79,6 +83,7 @@ type Scope struct {
 type extra struct {
 	name    string         // set before the scope is shared
 	idle    time.Duration  // likewise; 0: no idle limit
+	onPoint func()         // likewise; called at cancel points
 	service *timer.Service // likewise; nil: the default one
 
 	pushing sync.Mutex // see Locks
@@ -122,6 +127,9 @@ const (
 	stacks
 	stamped
 	enlisted
+	told
+	misnested
+	counted
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
@@ -158,18 +166,30 @@ func notNil(call string, ctx context.Context) {
 // open makes s a scope below ctx, bounded by the options only.
 func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 	s.init(c, ctx)
-	if len(opts) == 0 {
-		return
+	if len(opts) > 0 {
+		switch o := s.apply(c, opts); o.kind {
+		case optTimeout:
+			s.bound(o.d)
+		case optDeadline:
+			s.boundAt(o.t)
+		case optIdle:
+			s.more().idle = o.d
+			s.bound(o.d)
+		}
 	}
-	switch o := s.apply(c, opts); o.kind {
-	case optTimeout:
-		s.bound(o.d)
-	case optDeadline:
-		s.boundAt(o.t)
-	case optIdle:
-		s.more().idle = o.d
-		s.bound(o.d)
+	if registry.On() {
+		s.tell()
 	}
+}
+
+// tell tells an observer that s is open. Preconditions: s is not closed.
+func (s *Scope) tell() {
+	s.or(told)
+	var above registry.Scope
+	if p := From(s.parent); p != nil {
+		above = (*host)(p)
+	}
+	registry.Opened((*host)(s), above)
 }
 
 func (s *Scope) init(c *call, ctx context.Context) {
@@ -182,7 +202,7 @@ func (s *Scope) init(c *call, ctx context.Context) {
 		st |= alone
 	default:
 		above := p.state.Load()
-		st |= above & accounts
+		st |= above & (accounts | counted)
 		if above&onClock != 0 {
 			s.more().service = p.timers()
 			st |= onClock
@@ -246,14 +266,19 @@ func (s *Scope) foreign() bool {
 // scope's own bound, and MoveOn was not given, a [*TimeoutError] takes its place. In every other case *err stays as it
 // is: success is kept, and so is a real error. A nil err is allowed, where there is no result.
 //
-// Whatever was opened below the scope and is still open is canceled ([ByAbandoned]); waits under it end. Closing a
-// scope twice panics.
+// Whatever was opened below the scope and is still open is canceled ([ByAbandoned]), shields excepted; waits under it
+// end. Then somebody has not kept the order, and [ErrMisnested] is joined to *err. It is found if anybody has looked at
+// that scope twice, or waited under it, and if this one was not canceled before. (The end of a block, [Run] or
+// [FailAfter], does not ask: what f returned stays.) Closing a scope twice panics.
 func (s *Scope) Close(err *error) {
 	if err == nil {
 		_ = s.exit(nil)
 		return
 	}
 	*err = s.exit(*err)
+	if s.state.Load()&misnested != 0 {
+		*err = join(*err, ErrMisnested)
+	}
 }
 
 // run runs f in s, and closes it.
@@ -273,9 +298,16 @@ func (s *Scope) close() {
 	if st&closed != 0 {
 		panic("bide: Close of a closed scope" + s.quoted())
 	}
-	if st&shared == 0 {
-		return // and whoever shares it now sees that it is closed
+	if st&shared != 0 {
+		s.undo(st)
+	} // else whoever shares it now sees that it is closed
+	if st&told != 0 {
+		registry.Closed((*host)(s))
 	}
+}
+
+// undo takes back what sharing has done, and ends what is below. st is the state that s was closed in.
+func (s *Scope) undo(st uint32) {
 	s.cancel(abandoned, 0, clock.Forever)
 	if st&accounts != 0 {
 		s.passOn()

@@ -51,6 +51,7 @@ func TestStopReport(t *testing.T) {
 		handler.Parked("a handler")
 		goodbye := c.Start(func() error {
 			gone := bide.Open(s)
+			defer gone.Close(nil)
 			gone.Cancel(nil)
 			return bide.Shield(gone, time.Hour, func(ctx context.Context) error { return bide.Sleep(ctx, time.Hour) })
 		})

@@ -61,7 +61,7 @@ type Waiter struct {
 	hook  func(Outcome)
 
 	pooled bool
-	kind   Kind // the host's, as links
+	kind   Kind    // the host's, as links
 	node   [1]Node // the place of most waits in a queue; more are made for wait-any, and kept
 	more   []Node
 	seat   seat // in a Lot, with node

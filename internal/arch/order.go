@@ -10,7 +10,7 @@ package arch
 // that is in no rule fails the test. The name examples stands for the packages below it. ARCHITECTURE.md explains the
 // layers.
 const Order = `
-NONE < internal/ilist, internal/invariant, internal/step      # internal/registry joins them with the console
+NONE < internal/ilist, internal/invariant, internal/registry, internal/step
      < clock < timer/queue < timer < park < syncs, bide;     # siblings: they meet only in park
 bide, park < wire < netio, execio, sqlio < httpio;
 bide, syncs, timer < inspect, bidetest;

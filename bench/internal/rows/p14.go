@@ -29,7 +29,8 @@ var p14 = pair.Row{
 const patience = 2 * time.Millisecond
 
 func runP14(r *pair.Run) error {
-	g := r.Scale(1000)
+	crew := newCrew(r.Scale(1000))
+	defer crew.leave()
 	var m syncs.Mutex
 	m.TryLock()
 	defer m.Unlock()
@@ -39,7 +40,7 @@ func runP14(r *pair.Run) error {
 	ch <- struct{}{}
 	ctx := context.Background()
 	for r.Next() {
-		r.Op("channel+NewTimer", together(g, func() {
+		r.Op("channel+NewTimer", crew.each(func() {
 			t := time.NewTimer(patience)
 			defer t.Stop()
 			select {
@@ -47,33 +48,55 @@ func runP14(r *pair.Run) error {
 			case <-t.C:
 			}
 		}))
-		r.Op("LockUntil", together(g, func() { _ = m.LockUntil(clock.After(patience)) }))
-		r.Op("semaphore+WithTimeout", together(g, func() {
+		r.Op("LockUntil", crew.each(func() { _ = m.LockUntil(clock.After(patience)) }))
+		r.Op("semaphore+WithTimeout", crew.each(func() {
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
 			_ = sem.Acquire(ctx, 1)
 		}))
-		r.Op("FailAfter+Lock", together(g, func() {
+		r.Op("FailAfter+Lock", crew.each(func() {
 			_ = bide.FailAfter(ctx, patience, func(ctx context.Context) error { return m.Lock(ctx) })
 		}))
 	}
 	return nil
 }
 
-// together divides n waits among g goroutines.
-func together(g int, wait func()) func(n int) {
+// A crew is goroutines that stay: a new one's stack has to grow first, which is dearer than a wait.
+type crew struct {
+	size int
+	work chan func()
+}
+
+func newCrew(size int) *crew {
+	c := &crew{size, make(chan func())}
+	for range size {
+		go func() {
+			for f := range c.work {
+				f()
+			}
+		}()
+	}
+	return c
+}
+
+func (c *crew) leave() { close(c.work) }
+
+// each divides n waits among the crew.
+func (c *crew) each(wait func()) func(n int) {
 	return func(n int) {
 		var group sync.WaitGroup
-		for i := range g {
-			rounds := n / g
-			if i < n%g {
+		for i := range c.size {
+			rounds := n / c.size
+			if i < n%c.size {
 				rounds++
 			}
-			group.Go(func() {
+			group.Add(1)
+			c.work <- func() {
+				defer group.Done()
 				for range rounds {
 					wait()
 				}
-			})
+			}
 		}
 		group.Wait()
 	}

@@ -1,0 +1,200 @@
+package bidetest
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"bide.invalid/bide"
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/registry"
+	"bide.invalid/bide/park"
+)
+
+// module is the path of the root package, and what the names of its functions begin with.
+var module = reflect.TypeFor[bide.Scope]().PkgPath()
+
+// A watch knows the scopes that are open. The process has one, in the registry's slot while some test uses it.
+type watch struct {
+	mu      sync.Mutex
+	users   int
+	bubbled int // those of them that want to know of each scope in which bubble it was opened
+	vacate  func()
+	opened  int // since the first user came
+	open    map[registry.Scope]*origin
+}
+
+var theWatch watch
+
+// An origin is how a scope was opened.
+type origin struct {
+	n      int            // it was the n-th
+	root   registry.Scope // of the test that it belongs to, or nil; or itself
+	bubble string         // as in a traceback; "?" was not looked for, "" is outside
+	pcs    [16]uintptr
+}
+
+// use makes the caller a user; bubbled: one in a bubble, who wants to know what was opened there. It is nil, and the
+// test has failed, if somebody else is in the slot.
+func use(t TB, bubbled bool) *watch {
+	t.Helper()
+	w := &theWatch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.users == 0 {
+		vacate, ok := registry.Observe(w)
+		if !ok {
+			t.Fatalf("bidetest: somebody else watches the scopes of this process (a console?), and only one can")
+			return nil
+		}
+		w.vacate, w.opened, w.open = vacate, 0, map[registry.Scope]*origin{}
+	}
+	w.users++
+	if bubbled {
+		w.bubbled++
+	}
+	return w
+}
+
+// leave is the end of a use.
+func (w *watch) leave(bubbled bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if bubbled {
+		w.bubbled--
+	}
+	if w.users--; w.users == 0 {
+		w.vacate()
+		w.open = nil
+	}
+}
+
+// Opened is the registry's.
+func (w *watch) Opened(s, above registry.Scope) {
+	o := &origin{bubble: "?"}
+	runtime.Callers(3, o.pcs[:])
+	inside := clock.InBubble()
+	w.mu.Lock()
+	ask := inside && w.bubbled > 0
+	w.mu.Unlock()
+	switch {
+	case !inside:
+		o.bubble = ""
+	case ask:
+		o.bubble = thisBubble()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open == nil { // the last user has left meanwhile
+		return
+	}
+	w.opened++
+	o.n = w.opened
+	if a := w.open[above]; a != nil {
+		o.root = a.root
+	}
+	w.open[s] = o
+}
+
+// Closed is the registry's.
+func (w *watch) Closed(s registry.Scope) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.open, s)
+}
+
+// seen is s as the registry knows it.
+func seen(s *bide.Scope) registry.Scope { return s.Value(park.Key{}).(registry.Scope) }
+
+// root makes s a test's own. Preconditions: nothing was opened below it yet.
+func (w *watch) root(s *bide.Scope) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if o := w.open[seen(s)]; o != nil {
+		o.root = seen(s)
+	}
+}
+
+// count is how many scopes were opened so far.
+func (w *watch) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.opened
+}
+
+// below describes what is left under a test's root.
+func (w *watch) below(s *bide.Scope) []string {
+	root := seen(s)
+	left := w.left(func(s registry.Scope, o *origin) bool { return o.root == root && s != root })
+	if waits := root.Waits(); len(waits) > 0 {
+		left = append([]string{"the scope of the test" + waiting(waits)}, left...)
+	}
+	return left
+}
+
+// since describes what is left of what was opened after the n-th, in a bubble or outside.
+func (w *watch) since(n int, bubble string) []string {
+	return w.left(func(s registry.Scope, o *origin) bool { return o.n > n && o.bubble == bubble && s != o.root })
+}
+
+// left describes the scopes that are open still, in the order in which they were opened.
+func (w *watch) left(which func(registry.Scope, *origin) bool) (texts []string) {
+	type found struct {
+		registry.Scope
+		*origin
+	}
+	var all []found
+	w.mu.Lock()
+	for s, o := range w.open {
+		if which(s, o) {
+			all = append(all, found{s, o})
+		}
+	}
+	w.mu.Unlock()
+	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.n, b.n) })
+	for _, f := range all {
+		texts = append(texts, fmt.Sprintf("%v, opened %s%s", f.Context(), f.where(), waiting(f.Waits())))
+	}
+	return texts
+}
+
+// waiting lists kinds of waits.
+func waiting(kinds []string) string {
+	if len(kinds) == 0 {
+		return ""
+	}
+	slices.Sort(kinds)
+	var parts []string
+	for i := 0; i < len(kinds); {
+		n := 1
+		for i+n < len(kinds) && kinds[i+n] == kinds[i] {
+			n++
+		}
+		part := kinds[i]
+		if n > 1 {
+			part = fmt.Sprint(n, " ", part)
+		}
+		parts = append(parts, part)
+		i += n
+	}
+	return "; waiting under it: " + strings.Join(parts, ", ")
+}
+
+// where is the first caller that is not of the root package, nor of what that is made of.
+func (o *origin) where() string {
+	frames := runtime.CallersFrames(o.pcs[:])
+	for {
+		f, more := frames.Next()
+		if f.Function != "" && !strings.HasPrefix(f.Function, module+".") && !strings.HasPrefix(f.Function, module+"/internal/") {
+			return fmt.Sprintf("by %s at %s:%d", path.Base(f.Function), path.Base(f.File), f.Line)
+		}
+		if !more {
+			return "by this module"
+		}
+	}
+}
