@@ -137,7 +137,10 @@ func inStep(other func(), round func(i int, start, end func())) {
 	case step.On:
 		rounds = 2000
 	case os.Getenv("BIDE_STRESS") == "":
-		rounds, soon = 20_000, time.Now().Add(250*time.Millisecond)
+		rounds, soon = 20_000, time.Now().Add(150*time.Millisecond)
+	}
+	if testing.Short() {
+		rounds /= 10
 	}
 	for i := 0; i < rounds && (i%64 != 0 || time.Now().Before(soon)); i++ {
 		n := int64(i + 1)

@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"bide.invalid/bide"
 	"bide.invalid/bide/syncs"
 )
 
 // The last token: all threads move the count, and somebody waits for the last of them, and may just be registering when
 // it comes. A protocol that stores and loads in the wrong order, or with too little of sync/atomic, loses one in some
-// thousand rounds; here nobody may be lost. The pauses make the two sides meet at every step of each other. 20 000
+// thousand rounds; here nobody may be lost. The pauses make the two sides meet at every step of each other. Up to 20 000
 // rounds, or, with BIDE_STRESS, 200 000 as often as there is time for.
 func TestLitmusLastToken(t *testing.T) {
 	if runtime.GOMAXPROCS(0) == 1 {
@@ -40,12 +41,13 @@ func TestLitmusLastToken(t *testing.T) {
 	} {
 		for _, threads := range []uint64{1, 4} {
 			t.Run(fmt.Sprintf("%s/%d", x.name, threads), func(t *testing.T) {
-				rounds, more := some(20_000), func() bool { return false }
-				if os.Getenv("BIDE_STRESS") != "" {
-					rounds, more = 200_000, lasting(6)
+				if os.Getenv("BIDE_STRESS") == "" {
+					x.make().run(t, threads, uint64(some(20_000)), lasting(8))
+					return
 				}
-				for again := true; again; again = more() {
-					x.make().run(t, threads, uint64(rounds))
+				ever := func() bool { return true }
+				for more, again := lasting(6), true; again; again = more() {
+					x.make().run(t, threads, 200_000, ever)
 				}
 			})
 		}
@@ -59,20 +61,22 @@ type lastTokenOf struct {
 	wait  func(ctx context.Context, n uint64) error
 }
 
-func (x lastTokenOf) run(t *testing.T, threads, rounds uint64) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second+time.Duration(rounds)*time.Millisecond)
-	defer cancel()
+func (x lastTokenOf) run(t *testing.T, threads, rounds uint64, more func() bool) {
 	// One alone is patient, so that who waits, whom it has woken, goes to another processor, and they run side by side.
 	patience := 50_000
 	if threads > 1 {
 		patience = 500
 	}
 	var round atomic.Uint64
+	var over atomic.Bool
 	var group sync.WaitGroup
 	for g := range threads {
 		group.Go(func() {
-			for r := uint64(1); r <= rounds; r++ {
+			for r := uint64(1); ; r++ {
 				for spins := 0; round.Load() < r; spins++ { // together, and on all processors
+					if over.Load() {
+						return
+					}
 					if spins > patience {
 						yield()
 					}
@@ -82,16 +86,17 @@ func (x lastTokenOf) run(t *testing.T, threads, rounds uint64) {
 			}
 		})
 	}
-	for r := uint64(1); r <= rounds; r++ {
+	for r := uint64(1); r <= rounds && (r%64 != 0 || more()); r++ {
 		x.begin(int(threads))
 		round.Store(r)
 		pause(r * 5 % 53)
-		if err := x.wait(ctx, threads*r); err != nil {
+		err := bide.FailAfter(context.Background(), time.Minute, func(ctx context.Context) error { return x.wait(ctx, threads*r) })
+		if err != nil {
 			t.Errorf("lost in round %d: %v", r, err)
-			round.Store(rounds)
 			break
 		}
 	}
+	over.Store(true)
 	group.Wait()
 }
 

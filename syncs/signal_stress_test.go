@@ -16,7 +16,7 @@ func TestStressSequencer(t *testing.T) {
 	source := seeded(t)
 	atProcs(t, func(t *testing.T) {
 		const workers, movers = 6, 2
-		more := lasting(len(procs))
+		more := lasting(2 * len(procs))
 		var s syncs.Sequencer
 		var other syncs.Event
 		end := open(t, context.Background())
@@ -100,7 +100,7 @@ func TestStressAutoEvent(t *testing.T) {
 	source := seeded(t)
 	atProcs(t, func(t *testing.T) {
 		const workers = 8
-		more := lasting(len(procs))
+		more := lasting(2 * len(procs))
 		var e syncs.AutoEvent
 		var inside, held, failed atomic.Int64
 		counter := int64(0) // the race detector watches
@@ -156,7 +156,7 @@ func TestStressWaitGroup(t *testing.T) {
 	source := seeded(t)
 	atProcs(t, func(t *testing.T) {
 		const waiters, workers = 5, 3
-		more := lasting(len(procs))
+		more := lasting(2 * len(procs))
 		var g syncs.WaitGroup
 		var round atomic.Int64 // of the work that is going on, or is to begin
 		var finished [1024]atomic.Int64
