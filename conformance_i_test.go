@@ -178,8 +178,10 @@ var _ = register(98, "grant_or_cancellation", func(c *C) {
 				p := h.make()
 				s := bide.Open(ctx)
 				var after error
+				canceled := make(chan struct{})
 				first := c.Start(func() error {
 					err := p.take(s)
+					<-canceled
 					after = bide.Check(s)
 					return err
 				})
@@ -188,12 +190,14 @@ var _ = register(98, "grant_or_cancellation", func(c *C) {
 				next.Parked(h.name + ", the next")
 				if grantFirst {
 					p.give()
-					s.Cancel(failure) // before anybody has run
+					s.Cancel(failure) // most likely before anybody has run
+					close(canceled)
 					c.NoError(first.Returned(h.name + ", granted and canceled"))
 					next.Parked(h.name + ", the next, who got nothing")
 					p.back()
 				} else {
 					s.Cancel(failure)
+					close(canceled)
 					p.give()
 					c.Equal(first.Returned(h.name+", canceled and passed by"), s.Cause(), "error")
 				}
