@@ -202,7 +202,7 @@ func BenchmarkP14(b *testing.B) {
 			lock := r.make()
 			start := cpuTime()
 			var group sync.WaitGroup
-			const goroutines = 4000
+			const goroutines = 1000
 			for g := range goroutines {
 				group.Go(func() {
 					for i := g; i < b.N; i += goroutines {
