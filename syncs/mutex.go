@@ -274,9 +274,6 @@ func (m *Mutex) takeOrMark(mark uint32) bool {
 
 // tryWoken: M6, by the waiter that is coming, if the lock is free.
 func (m *Mutex) tryWoken() bool {
-	if m.word.Load() != 0 {
-		return false
-	}
 	step.At("mutex.try")
 	m.mu.Lock()
 	defer m.mu.Unlock()

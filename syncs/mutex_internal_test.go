@@ -233,6 +233,9 @@ func TestMutexTransitions(t *testing.T) {
 	b.step("M1 M6", "free coming", "locked", func() { b.must("tryWoken", m.tryWoken()) })
 	b.step("M2", "locked", "free", m.Unlock)
 
+	if s := m.Stats(); s.Held != 0 || s.Waiting != 0 || s.Failed == 0 || s.Waits <= s.Failed {
+		t.Errorf("%+v", s)
+	}
 	b.taken.demand(t, "mutex.go", "M", "queued: cleared")
 }
 

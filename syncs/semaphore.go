@@ -3,6 +3,7 @@ package syncs
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/ilist"
@@ -35,26 +36,31 @@ import (
 //
 // # State
 //
-//	size, held  permits there are, permits taken; under mu, as all of the following
-//	line        those who wait, in the order of their coming
+//	word  bit 0: queued, somebody is in line; the rest: free, permits that are not taken. Less than none are free while
+//	      more are taken than a size that has shrunk
+//	size  permits there are; changed under mu
+//	line  those who wait, in the order of their coming; under mu
 //
-//	S1 take    held grows      Acquire, TryAcquire: nobody is in line, and it fits
-//	S2 queue                   Acquire: it does not fit now, but could
-//	S3 return  held shrinks    Release; then S5
-//	S4 resize  size changes    SetSize; on a shrink S6; then S5
-//	S5 grant   held grows      the first in line fits: resolved Woken, with its permits
-//	S6 refuse                  somebody in line wants more than the size: resolved tooLarge
-//	S7 leave                   a waiter that was canceled takes itself out; then S5
+//	S1 take    free − n         Acquire, TryAcquire: CAS, while not queued and it fits
+//	S2 queue   queued: set      Acquire, under mu: it does not fit now, but could
+//	S3 return  free + n         Release: CAS while not queued; else under mu, and then S5
+//	S4 resize  size, free ± n   SetSize, under mu; on a shrink S6 before, then S5
+//	S5 grant   free − n         under mu: the first in line fits: resolved Woken, with its permits. With the last one
+//	                            queued is cleared
+//	S6 refuse                   under mu: somebody in line wants more than the size: resolved tooLarge
+//	S7 leave                    under mu: a waiter that was canceled takes itself out; then S5
 //
-//	I1 0 ≤ held; held ≤ size, but for what was held when the size shrank
-//	I2 while mu is free the first in line does not fit, or is canceled and about to leave
-//	I3 while mu is free nobody in line wants more than the size, but who is canceled and about to leave
+//	I1 free ≤ size
+//	I2 while mu is free, queued is set if and only if the line is not empty
+//	I3 while mu is free the first in line does not fit, or is canceled and about to leave
+//	I4 while mu is free nobody in line wants more than the size, but who is canceled and about to leave
+//	I5 while queued is set the word is changed under mu only
 type Semaphore struct {
-	_ noCopy
+	_    noCopy
+	word atomic.Int64
+	size atomic.Int64
 
 	mu   sync.Mutex // before a timer shard's; nothing of a user is called with it held
-	size int64
-	held int64
 	line line
 	counts
 }
@@ -77,6 +83,12 @@ var acquirers = sync.Pool{New: func() any { return new(acquirer) }}
 // tooLarge is the outcome of a waiter that can never get what it asks for.
 const tooLarge = park.User
 
+const (
+	inLine     = 1         // queued, in the word
+	permit     = 2         // one that is free
+	maxPermits = 1<<62 - 1 // as many as the word can count
+)
+
 // NewSemaphore returns a semaphore with n permits. It panics if n is negative.
 func NewSemaphore(n int64) *Semaphore {
 	s := new(Semaphore)
@@ -90,14 +102,7 @@ func NewSemaphore(n int64) *Semaphore {
 func (s *Semaphore) Acquire(ctx context.Context, n int64) error {
 	notNil("Acquire of a Semaphore", ctx)
 	notNegative("Acquire", n)
-	if err := park.Err(ctx); err != nil {
-		return err
-	}
-	step.At("semaphore.acquire")
-	s.mu.Lock()
-	ok := s.takeLocked(n)
-	s.mu.Unlock()
-	if ok {
+	if ctx.Err() == nil && s.take(n) {
 		return nil
 	}
 	return s.acquireSlow(ctx, n)
@@ -106,39 +111,38 @@ func (s *Semaphore) Acquire(ctx context.Context, n int64) error {
 // TryAcquire takes n permits if they are there and nobody waits, and reports whether it has. It panics if n is negative.
 func (s *Semaphore) TryAcquire(n int64) bool {
 	notNegative("TryAcquire", n)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.takeLocked(n)
+	return s.take(n)
 }
 
 // Release gives n permits back. It panics if fewer are taken, or if n is negative. It need not be the goroutine that
 // took them.
 func (s *Semaphore) Release(n int64) {
 	notNegative("Release", n)
-	step.At("semaphore.release")
-	s.mu.Lock()
-	if n > s.held {
-		s.mu.Unlock()
-		panic("bide/syncs: release of more permits than are taken")
+	v := s.word.Load()
+	if v&inLine == 0 && n <= s.size.Load()-v>>1 && s.word.CompareAndSwap(v, v+n*permit) { // S3
+		return
 	}
-	s.held -= n // S3
-	ended := s.grantLocked()
-	s.mu.Unlock()
-	unpark(&ended)
+	s.releaseSlow(n)
 }
 
 // SetSize changes how many permits there are. More: those first in line who fit now get theirs. Less: nothing is taken
 // away from who has permits, and nothing is given until enough of them are back; who waits for more than n is refused
-// with [ErrTooLarge]. It panics if n is negative.
+// with [ErrTooLarge]. It panics if n is negative; more than 1<<62 - 1 are that many.
 func (s *Semaphore) SetSize(n int64) {
 	notNegative("SetSize", n)
+	n = min(n, maxPermits)
 	step.At("semaphore.resize")
 	s.mu.Lock()
 	var refused line
-	if n < s.size {
+	more := n - s.size.Load()
+	if more < 0 {
 		refused = s.refuseLocked(n)
+		s.word.Add(more * permit) // S4. A Release in between must not look like one too many: it compares with size
+		s.size.Store(n)
+	} else {
+		s.size.Store(n)
+		s.word.Add(more * permit) // S4
 	}
-	s.size = n // S4
 	ended := s.grantLocked()
 	s.mu.Unlock()
 	unpark(&refused)
@@ -146,17 +150,13 @@ func (s *Semaphore) SetSize(n int64) {
 }
 
 // Size returns how many permits there are, taken or not.
-func (s *Semaphore) Size() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.size
-}
+func (s *Semaphore) Size() int64 { return s.size.Load() }
 
 // Stats reports how many permits are taken and who waits.
 func (s *Semaphore) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.stats(s.held)
+	return s.stats(s.size.Load() - s.word.Load()>>1)
 }
 
 func notNegative(call string, n int64) {
@@ -165,7 +165,27 @@ func notNegative(call string, n int64) {
 	}
 }
 
+// take: S1. None are always there.
+func (s *Semaphore) take(n int64) bool {
+	for {
+		v := s.word.Load()
+		if v&inLine != 0 || n > v>>1 {
+			return n == 0
+		}
+		step.At("semaphore.take")
+		if s.word.CompareAndSwap(v, v-n*permit) {
+			return true
+		}
+	}
+}
+
 func (s *Semaphore) acquireSlow(ctx context.Context, n int64) error {
+	if err := park.Err(ctx); err != nil {
+		return err
+	}
+	if s.take(n) {
+		return nil
+	}
 	w := park.Get()
 	a := acquirers.Get().(*acquirer)
 	a.w, a.n = w, n
@@ -196,40 +216,64 @@ func (s *Semaphore) queue(a *acquirer) park.Outcome {
 	step.At("semaphore.queue")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.takeLocked(a.n):
-		return park.Woken
-	case a.n > s.size:
-		return tooLarge
+	for {
+		v := s.word.Load()
+		step.At("semaphore.set")
+		switch {
+		case v&inLine == 0 && a.n <= v>>1:
+			if s.word.CompareAndSwap(v, v-a.n*permit) { // S1
+				return park.Woken
+			}
+		case a.n > s.size.Load():
+			return tooLarge
+		case v&inLine != 0 || s.word.CompareAndSwap(v, v|inLine): // S2
+			s.line.PushBack(a)
+			s.begin()
+			return park.Pending
+		}
 	}
-	s.line.PushBack(a) // S2
-	s.begin()
-	return park.Pending
 }
 
-// takeLocked: S1.
-func (s *Semaphore) takeLocked(n int64) bool {
-	if n == 0 {
-		return true
+func (s *Semaphore) releaseSlow(n int64) {
+	step.At("semaphore.release")
+	s.mu.Lock()
+	for {
+		v := s.word.Load()
+		if n > s.size.Load()-v>>1 {
+			s.mu.Unlock()
+			panic("bide/syncs: release of more permits than are taken")
+		}
+		step.At("semaphore.return")
+		if s.word.CompareAndSwap(v, v+n*permit) { // S3
+			break
+		}
 	}
-	if !s.line.Empty() || n > s.size-s.held {
-		return false
-	}
-	s.held += n
-	return true
+	ended := s.grantLocked()
+	s.mu.Unlock()
+	unpark(&ended)
 }
 
 // grantLocked takes those out of the line who fit, as far as they are first. The caller unparks them.
 func (s *Semaphore) grantLocked() (ended line) {
-	for a := s.line.Front(); a != nil && a.n <= s.size-s.held; a = s.line.Front() {
+	v := s.word.Load()
+	if v&inLine == 0 {
+		return ended
+	}
+	free := v >> 1
+	for a := s.line.Front(); a != nil && a.n <= free; a = s.line.Front() {
 		s.line.Remove(a)
 		if a.w.Resolve(a.t, park.Woken) { // S5
-			s.held += a.n
+			free -= a.n
 			s.end()
 			ended.PushBack(a)
 		}
 	}
-	invariant.True(s.held >= 0, "syncs: a Semaphore of which less than nothing is taken")
+	v = free * permit
+	if !s.line.Empty() {
+		v |= inLine
+	}
+	invariant.True(free <= s.size.Load(), "syncs: a Semaphore of which less than nothing is taken")
+	s.word.Store(v) // I5
 	return ended
 }
 

@@ -33,8 +33,11 @@ func (b *semBench) step(names string, size, held int64, line int, op func()) {
 	for a := b.s.line.Front(); a != nil; a = b.s.line.Next(a) {
 		n++
 	}
-	if b.s.size != size || b.s.held != held || n != line {
-		b.t.Fatalf("%s: size %d, held %d, %d in line, want %d, %d, %d", names, b.s.size, b.s.held, n, size, held, line)
+	if b.s.Size() != size || b.s.Held() != held || n != line {
+		b.t.Fatalf("%s: size %d, held %d, %d in line, want %d, %d, %d", names, b.s.Size(), b.s.Held(), n, size, held, line)
+	}
+	if (b.s.word.Load()&inLine != 0) != (n != 0) {
+		b.t.Errorf("I2: %s: word %x, %d in line", names, b.s.word.Load(), n)
 	}
 	b.taken.take(names)
 }
@@ -71,6 +74,10 @@ func TestSemaphoreTransitions(t *testing.T) {
 	b.step("S1", 5, 2, 0, func() { _ = s.Acquire(context.Background(), 2) })
 	b.step("S1", 5, 3, 0, func() { s.TryAcquire(1) })
 	b.step("S3", 5, 1, 0, func() { s.Release(2) })
+
+	// Release finds somebody in line, or finds that nobody is any more.
+	b.step("S3", 5, 0, 0, func() { s.releaseSlow(1) })
+	b.step("S1", 5, 1, 0, func() { s.TryAcquire(1) })
 
 	// A queue of four. The first does not fit, so nobody is given anything.
 	p, q, r, v := b.acquirer(5), b.acquirer(1), b.acquirer(4), b.acquirer(3)
@@ -153,8 +160,8 @@ func TestSemaphorePanicWithPermits(t *testing.T) {
 			ctx := &brittle{context.Background(), func() { c.first(s) }}
 			safeWait(ctx, p.a.w, p.a.t, park.KindOther, func(o park.Outcome) { s.undo(p.a, o) })
 		}()
-		if s.held != c.held {
-			t.Errorf("%s: held %d", name, s.held)
+		if s.Held() != c.held {
+			t.Errorf("%s: held %d", name, s.Held())
 		}
 		if o := q.a.w.Withdraw(q.a.t); o != c.behind && o != park.Self {
 			t.Errorf("%s: who was behind: %v", name, o)

@@ -62,15 +62,26 @@ func TestSemaphoreZero(t *testing.T) {
 		t.Error(err)
 	}
 	s.Release(2)
+	const most = 1<<62 - 1
 	s.SetSize(math.MaxInt64)
-	if err := s.Acquire(bg, math.MaxInt64); err != nil || s.TryAcquire(1) {
+	if err := s.Acquire(bg, math.MaxInt64); err != syncs.ErrTooLarge || s.Size() != most {
+		t.Error(err)
+	}
+	if err := s.Acquire(bg, most); err != nil || s.TryAcquire(1) {
 		t.Error(err)
 	}
 	s.SetSize(0)
-	if err := s.Acquire(bg, 1); err != syncs.ErrTooLarge || s.Held() != math.MaxInt64 {
+	if err := s.Acquire(bg, 1); err != syncs.ErrTooLarge || s.Held() != most || s.TryAcquire(1) || !s.TryAcquire(0) {
 		t.Error(err)
 	}
-	s.Release(math.MaxInt64)
+	if got := panics(func() { s.Release(math.MaxInt64) }); got == "" {
+		t.Error("more was released than was taken")
+	}
+	s.Release(most)
+	s.SetSize(math.MaxInt64)
+	if !s.TryAcquire(most) || s.Held() != most {
+		t.Errorf("held %d of %d", s.Held(), s.Size())
+	}
 }
 
 func TestSemaphoreMisuse(t *testing.T) {
