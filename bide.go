@@ -66,7 +66,8 @@ func MoveOnAt(ctx context.Context, t time.Time, f func(context.Context) error, o
 // than grace: then f is canceled, and if it returns that cancellation the error is a [*TimeoutError] with the shield's
 // Name, so a cleanup that was cut is not silent. A plain defer loses it: join it to the result. Zero or negative: f runs
 // to its first cancel point. Values of ctx are seen inside. The cancellation outside is met again at the first cancel
-// point after Shield. Options: Name, Clock.
+// point after Shield. Only the hard end of a [Scope.Stop] reaches in: it ends f as if the grace were over. Options: Name,
+// Clock.
 //
 //	defer func() { err = errors.Join(err, bide.Shield(ctx, 2*time.Second, peer.Goodbye)) }()
 func Shield(ctx context.Context, grace time.Duration, f func(context.Context) error, opts ...Option) error {

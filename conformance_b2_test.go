@@ -329,6 +329,9 @@ var _ = register(34, "very_deep_nesting_real_time", func(c *C) {
 		return best
 	}
 	small, large := each(depth/4), each(4*depth)
+	for try := 0; try < 10 && large >= 8*(small+50*time.Nanosecond); try++ { // a busy machine is not quadratic each time
+		small, large = each(depth/4), each(4*depth)
+	}
 	c.True(large < 8*(small+50*time.Nanosecond), "%v for each of %d, %v for each of %d", small, depth/4, large, 4*depth)
 
 	// Alive: a scope keeps nothing of what was closed below it.

@@ -3,6 +3,7 @@ package bide_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -47,7 +48,7 @@ var _ = register(63, "no_redelivery", func(c *C) {
 			read := &slow{Virtual: vc}
 			service := timer.For(read)
 			leave := make(chan struct{})
-			after := 0
+			var after atomic.Int64
 			op := c.Start(func() error {
 				return bide.Run(ctx, func(s *bide.Scope) error {
 					return bide.WithNursery(s, func(ctx context.Context, n *bide.Nursery) error {
@@ -56,7 +57,7 @@ var _ = register(63, "no_redelivery", func(c *C) {
 								if err := child(ctx, leave); err != nil {
 									return err
 								}
-								after++
+								after.Add(1)
 								return bide.Check(ctx)
 							}, bide.Timeout(time.Minute))
 						}
@@ -78,7 +79,7 @@ var _ = register(63, "no_redelivery", func(c *C) {
 			op.Parked(name + ", hours later")
 			close(leave)
 			c.NoError(op.Returned(name)) // the cancellation was the scope's own
-			c.Equal(after, 3, name+": children that came back")
+			c.Equal(after.Load(), int64(3), name+": children that came back")
 		})
 	}
 })

@@ -122,7 +122,7 @@ var _ = register(68, "misnested", func(c *C) {
 		})), failure, "a nursery's error")
 	})
 
-	c.Rounds(2000, func(round int, r *rand.Rand) { // both at once: either order, and nothing else
+	c.Rounds(500, func(round int, r *rand.Rand) { // both at once: either order, and nothing else
 		outer := bide.Open(context.Background())
 		inner := bide.Open(outer)
 		inner.Done()

@@ -3,6 +3,7 @@ package bide_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -64,6 +65,28 @@ func (c *C) open(ctx context.Context, opts ...bide.Option) *bide.Scope {
 	s := bide.Open(ctx, opts...)
 	c.Cleanup(func() { s.Close(nil) })
 	return s
+}
+
+// keeps checks that of n calls of f next to nothing is left on the heap.
+func (c *C) keeps(n int, f func()) {
+	c.Helper()
+	if raceEnabled {
+		n /= 10
+	}
+	objects := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapObjects)
+	}
+	f() // what is made once
+	before := objects()
+	for range n {
+		f()
+	}
+	left := objects() - before
+	c.True(left < n/2, "%d objects are left of %d calls", left, n)
 }
 
 // within is MoveOn and Timeout: how the list opens a scope with a deadline.

@@ -32,7 +32,7 @@ func (h *host) Attach(w *park.Waiter, k park.Kind) (outer <-chan struct{}, ok bo
 	if s.state.Load()&observed == 0 {
 		s.observe()
 	}
-	if s.state.Load()&(polls|enlisted|alone) == polls {
+	if s.state.Load()&(polls|listed|alone) == polls {
 		s.enlist() // only now: most scopes that look, below a context of another kind, never wait
 	}
 	step.At("scope.attach")

@@ -64,18 +64,21 @@ func (s *Scope) under(p *Scope) bool {
 	return s != nil
 }
 
-// enlist puts an island into the list at the top.
+// enlist puts an island into the list at the top. Whoever returns from it, if it is called by several at once, can be
+// sure that it is there.
 func (s *Scope) enlist() {
-	if s.state.Load()&alone != 0 || s.state.Or(enlisted)&enlisted != 0 {
+	if s.state.Load()&(alone|listed) != 0 {
 		return
 	}
+	s.or(enlisted)
 	h := s.top().halting()
 	step.At("island.enlist")
 	h.mu.Lock()
-	if s.state.Load()&closed == 0 { // Close looks for enlisted after it has set closed
+	if s.state.Load()&closed == 0 && !s.links.In() { // Close looks for enlisted after it has set closed
 		h.islands.PushBack((*kid)(s))
 	}
 	h.mu.Unlock()
+	s.or(listed)
 	step.At("island.heed")
 	s.heed()
 }

@@ -227,10 +227,14 @@ func (s *Scope) adopt(k *Scope) *Canceled {
 // push has a context above that is not a scope call s when it is canceled, beside being looked at: several allocations,
 // done when somebody below has to be told.
 func (s *Scope) push() {
-	if s.state.Load()&(polls|pushed) != polls || s.state.Or(pushed)&pushed != 0 {
+	st := s.state.Load()
+	if st&polls == 0 || st&pushed != 0 && st&(listed|alone) != 0 {
 		return
 	}
 	s.enlist() // what is observed below it is found through it
+	if s.state.Or(pushed)&pushed != 0 {
+		return
+	}
 	unlink := context.AfterFunc(s.parent, func() { s.cancelFrom(s.parent) })
 	step.At("scope.pushed")
 	s.mu.Lock()

@@ -35,6 +35,7 @@ import (
 //	spared    constant: the shield of a nursery's services, which no hard end cuts
 //	stamped   it has no bound, and start is when it was observed
 //	enlisted  an island (island.go) that is in the list of the scope at the top, or about to be
+//	listed    ... and not only about to
 //	told      constant: an observer (internal/registry) was told of the opening, and is told of the end
 //	misnested it was closed while a scope below it, observed and not canceled, was open
 //	counted   constant: cancel points are counted, see point
@@ -127,6 +128,7 @@ const (
 	stacks
 	stamped
 	enlisted
+	listed
 	told
 	misnested
 	counted

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/invariant"
+	"bide.invalid/bide/internal/step"
 )
 
 // Each transition of a shutdown, from every state that it can start in, with what is scheduled afterwards.
@@ -394,4 +396,88 @@ func TestStopHook(t *testing.T) {
 		t.Errorf("called %d times", n)
 	}
 	s.Close(nil)
+}
+
+// A Close that meets somebody who is about to enlist the island leaves nothing in the list, and nothing scheduled.
+func TestCloseAgainstEnlist(t *testing.T) {
+	rounds := 20_000
+	if testing.Short() || step.On || invariant.On {
+		rounds = 2000
+	}
+	v := clock.NewVirtual()
+	for _, c := range []*call{&callShield, &callOpen} {
+		top := Open(context.Background(), Clock(v))
+		ctx, stop := context.WithCancel(top)
+		h := top.halting()
+		for range rounds {
+			s := &Scope{}
+			s.open(c, ctx, nil)
+			met := make(chan struct{})
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				<-met
+				_ = s.Err()
+				_ = Sleep(s, time.Hour) // refused, or canceled
+			}()
+			close(met)
+			s.Close(nil)
+			<-done
+		}
+		h.mu.Lock()
+		if !h.islands.Empty() {
+			t.Error(c.name, ": a closed island is listed")
+		}
+		h.mu.Unlock()
+		if n := top.timers().Stats().Pending; n != 0 {
+			t.Errorf("%s: %d pending", c.name, n)
+		}
+		stop()
+		top.Close(nil)
+	}
+}
+
+// Whoever asks for Draining while somebody stops the scope, or one above, is told, whatever comes first. (The stop is
+// soft for good: nothing else would tell.)
+func TestStopAgainstDraining(t *testing.T) {
+	rounds := 20_000
+	if testing.Short() || step.On || invariant.On {
+		rounds = 2000
+	}
+	for i := range rounds {
+		top := Open(context.Background())
+		ctx := context.Context(top)
+		var stop context.CancelFunc
+		switch i % 3 {
+		case 1:
+			ctx, stop = context.WithCancel(top)
+		case 2:
+			s := &Scope{}
+			s.open(&callShield, ctx, nil)
+			defer s.Close(nil)
+			ctx = s
+		}
+		s := Open(ctx)
+		met := make(chan struct{})
+		asked := make(chan (<-chan struct{}), 2)
+		for range 2 {
+			go func() {
+				<-met
+				asked <- Draining(s)
+			}()
+		}
+		close(met)
+		top.Stop(time.Duration(clock.Forever), nil)
+		for range 2 {
+			select {
+			case <-<-asked: // both have returned, so it is closed by now
+			default:
+				t.Fatalf("round %d: not told", i)
+			}
+		}
+		s.Close(nil)
+		if stop != nil {
+			stop()
+		}
+	}
 }

@@ -50,14 +50,7 @@ func Stacks() Option { return Option{kind: optStacks} }
 func (st *shutdown) collect() {
 	s := st.scope
 	r := &StopReport{Scope: s.Name(), Reason: st.c.Reason, Grace: st.at.Sub(st.start), At: st.c.At}
-	// Services, and what they have opened, are not to end before all others: they are no stragglers.
-	excused := map[*Scope]bool{}
-	all := slices.DeleteFunc(s.tree(), func(k *Scope) bool {
-		if k.state.Load()&spared != 0 || k.state.Load()&shield == 0 && excused[From(k.parent)] {
-			excused[k] = true
-		}
-		return excused[k] || k.state.Load()&closed != 0
-	})
+	all := slices.DeleteFunc(s.tree(), func(k *Scope) bool { return k.state.Load()&closed != 0 || k.serves(s) })
 	outer := map[*Scope]bool{}
 	for _, k := range all {
 		if p := From(k.parent); k != s && p != nil {
@@ -76,6 +69,17 @@ func (st *shutdown) collect() {
 		r.Stacks = takeStacks()
 	}
 	st.report.Store(r)
+}
+
+// serves reports whether s, below top, is a nursery's service, or a part of one. They are not to end before all others,
+// and so no stragglers.
+func (s *Scope) serves(top *Scope) bool {
+	for ; s != top; s = From(s.parent) {
+		if st := s.state.Load(); st&shield != 0 {
+			return st&spared != 0
+		}
+	}
+	return false
 }
 
 // straggler describes s, which lies below top, or is it.

@@ -35,7 +35,13 @@ func TestStopReport(t *testing.T) {
 				n.Go(func(ctx context.Context) error {
 					return bide.WithNursery(ctx, func(ctx context.Context, n *bide.Nursery) error {
 						n.Service(never.Wait)
-						n.Service(func(ctx context.Context) error { return bide.FailAfter(ctx, time.Hour, never.Wait) }, bide.Name("service"))
+						n.Service(func(ctx context.Context) error {
+							return bide.FailAfter(ctx, time.Hour, func(ctx context.Context) error {
+								std, stop := context.WithCancel(ctx)
+								defer stop()
+								return bide.FailAfter(std, time.Hour, never.Wait)
+							})
+						}, bide.Name("service"))
 						n.Go(func(ctx context.Context) error { _, err := value.Wait(ctx); return err })
 						return nil
 					})

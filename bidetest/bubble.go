@@ -86,7 +86,8 @@ func root(t TB, call string, on *clock.Virtual) context.Context {
 		}
 		left := settled(func() []string { return append(w.below(s), pending(on)...) })
 		if len(left) > 0 {
-			t.Errorf("bidetest: at the end of the test something is left of what was begun under the context of %s:%s", call, list(left))
+			t.Errorf("bidetest: at the end of the test something is left of what was begun under the context of %s:%s",
+				call, list(left))
 		}
 		s.Close(nil)
 	})

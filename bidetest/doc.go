@@ -15,14 +15,14 @@
 //
 // A test that moves a clock by hand has two goroutines or more, and nobody says who is first.
 //
-// Moved too early. The test starts a goroutine, which is to sleep for a second, and moves the clock by a second. If the
-// goroutine has not come to its Sleep by then, it begins it a second later, sees a clock that stands, and sleeps for
-// ever. A time.Sleep in the test makes this seldom, and slow. So: [Settle] before the clock is moved. When it returns
-// the other goroutines are parked, which in a synctest bubble somebody knows: the runtime.
+// Moved too early. The test starts a goroutine, which is to sleep for a second, and moves the clock by a second. If
+// the goroutine has not come to its Sleep by then, it begins it a second later, sees a clock that stands, and sleeps
+// for ever. A time.Sleep in the test makes this seldom, and slow. So: [Settle] before the clock is moved. When it
+// returns the other goroutines are parked, which in a synctest bubble somebody knows: the runtime.
 //
-// Looked at too early. The clock has been moved, who slept is woken, and the test looks at what he does. But to be woken
-// is not to have run. When Advance returns everything that was due has been woken, timers called and deadlines carried
-// out; so: Settle before the test looks.
+// Looked at too early. The clock has been moved, who slept is woken, and the test looks at what he does. But to be
+// woken is not to have run. When Advance returns everything that was due has been woken, timers called and deadlines
+// carried out; so: Settle before the test looks.
 //
 // Moved too far. The test moves the clock by a minute, past several deadlines. Who is woken by the first one goes on,
 // and sleeps for a second: from when? Advance does not wait for him, so the clock may be at the first deadline, or at
@@ -35,24 +35,25 @@
 //
 // # Which clock
 //
-// In a bubble, time.Now and the monotonic clock of this module are fake: they stand while anybody runs, and jump to the
-// next timer when everybody is parked, by themselves. For most tests this is enough: [Bubble], and no second clock. A
-// [Virtual] moves only when the test moves it. It is for a test of what happens at one instant, before or after another,
-// for code that is on a clock of its own (bide's option Clock), and for tests outside of a bubble. The two do not mix
-// well in one goroutine: who sleeps on the bubble's time is parked as far as Settle can see, and JumpUntil does not wake
-// him.
+// In a bubble, time.Now and the monotonic clock of this module are fake: they stand while anybody runs, and jump to
+// the next timer when everybody is parked, by themselves. For most tests this is enough: [Bubble], and no second
+// clock. A [Virtual] moves only when the test moves it. It is for a test of what happens at one instant, before or
+// after another, for code that is on a clock of its own (bide's option Clock), and for tests outside of a bubble. The
+// two do not mix well in one goroutine: who sleeps on the bubble's time is parked as far as Settle can see, and
+// JumpUntil does not wake him.
 //
-// Somebody who waits for the world outside of the bubble is not parked: a system call, a connection, a sync.Mutex. Time
-// stands still for him on both clocks, and Settle waits. The locks and queues of package syncs are parked when they
-// wait.
+// Somebody who waits for the world outside of the bubble is not parked: a system call, a connection, a sync.Mutex.
+// Time stands still for him on both clocks, and Settle waits. The locks and queues of package syncs are parked when
+// they wait.
 //
 // # Parallel tests
 //
-// What is left below a scope is that scope's, and what is left in a bubble is that bubble's: [Virtual] and [Bubble], and
-// [NoLeaks] in a bubble, hold in tests that run in parallel. NoLeaks outside of a bubble looks at the whole process.
+// What is left below a scope is that scope's, and what is left in a bubble is that bubble's: [Virtual] and [Bubble],
+// and [NoLeaks] in a bubble, hold in tests that run in parallel. NoLeaks outside of a bubble looks at the whole
+// process.
 //
 // # Testing tests
 //
-// All of them take a [TB], which is little, so that a helper of yours that fails when it should can be tested with a TB
-// that takes notes.
+// All of them take a [TB], which is little, so that a helper of yours that fails when it should can be tested with a
+// TB that takes notes.
 package bidetest

@@ -73,7 +73,8 @@ func (l *leaks) left() []string {
 	left := l.w.since(l.opened, l.bubble)
 	for i, s := range l.services {
 		if n := s.Stats().Pending; n > l.pending[i] {
-			left = append(left, fmt.Sprintf("%d pending on the %v clock, deadlines and timers; before: %d", n, s.Clock(), l.pending[i]))
+			left = append(left, fmt.Sprintf("%d pending on the %v clock, deadlines and timers; before: %d",
+				n, s.Clock(), l.pending[i]))
 		}
 	}
 	for _, g := range goroutines()[1:] { // not the caller

@@ -190,7 +190,8 @@ func (o *origin) where() string {
 	frames := runtime.CallersFrames(o.pcs[:])
 	for {
 		f, more := frames.Next()
-		if f.Function != "" && !strings.HasPrefix(f.Function, module+".") && !strings.HasPrefix(f.Function, module+"/internal/") {
+		inside := strings.HasPrefix(f.Function, module+".") || strings.HasPrefix(f.Function, module+"/internal/")
+		if f.Function != "" && !inside {
 			return fmt.Sprintf("by %s at %s:%d", path.Base(f.Function), path.Base(f.File), f.Line)
 		}
 		if !more {
