@@ -102,7 +102,7 @@ const (
 	observed
 	looked
 	polls
-	pushed
+	counted // here, so that Err's mask is one byte
 	canceled
 	closed
 	called
@@ -117,7 +117,7 @@ const (
 	alone
 	told
 	misnested
-	counted
+	pushed
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
