@@ -55,6 +55,7 @@ var _ = register(99, "events_and_direct_handover", func(c *C) {
 			vc.Advance(time.Second)
 			c.Settle()
 		})
+		e.Set() // nobody is left to be woken; and it was alive until here
 		s.Close(nil)
 	})
 

@@ -177,31 +177,22 @@ var _ = register(98, "grant_or_cancellation", func(c *C) {
 			c.Virtual(func(ctx context.Context, vc *clock.Virtual) {
 				p := h.make()
 				s := bide.Open(ctx)
-				var after error
-				canceled := make(chan struct{})
-				first := c.Start(func() error {
-					err := p.take(s)
-					<-canceled
-					after = bide.Check(s)
-					return err
-				})
+				first := c.Start(func() error { return p.take(s) })
 				first.Parked(h.name)
 				next := c.Start(func() error { return p.take(ctx) })
 				next.Parked(h.name + ", the next")
 				if grantFirst {
 					p.give()
-					s.Cancel(failure) // most likely before anybody has run
-					close(canceled)
+					s.Cancel(failure) // mostly before anybody has run
 					c.NoError(first.Returned(h.name + ", granted and canceled"))
 					next.Parked(h.name + ", the next, who got nothing")
 					p.back()
 				} else {
 					s.Cancel(failure)
-					close(canceled)
 					p.give()
 					c.Equal(first.Returned(h.name+", canceled and passed by"), s.Cause(), "error")
 				}
-				c.Equal(after, s.Cause(), "the next cancel point")
+				c.Equal(bide.Check(s), s.Cause(), "the next cancel point")
 				c.NoError(next.Returned(h.name + ", the next"))
 				p.back()
 				c.True(p.free(), "%s: in the end it is to be had", h.name)

@@ -69,6 +69,7 @@ var _ = register(112, "virtual_clock", func(c *C) {
 		ever := c.Start(func() error { return bide.Sleep(s, time.Duration(clock.Forever)) })
 		ever.Parked("a sleep for ever")
 		c.True(s.SetTimeout(time.Duration(clock.Forever)), "a deadline never")
+		vc.NewAlarm(func(clock.Instant) { c.Error("an alarm that was set to Forever") }).Set(clock.Forever)
 		c.True(!vc.Jump(), "nothing to jump to")
 		c.Equal(vc.Now(), now, "the time")
 		vc.Advance(time.Duration(clock.Forever) - 1)
@@ -202,12 +203,14 @@ var _ = register(114, "observer", func(c *C) {
 					return err
 				}
 				n.TryGo(func(context.Context) error { return nil }, bide.Name("f"))
+				n.Service(func(context.Context) error { return nil })
 				return nil
 			}, bide.Name("d"), bide.Limit(1))
 		}, bide.Name("a")))
 	}
-	opened := []string{"opened a", "opened below a, b", "opened below a, c", "opened below a, d", "opened below d, e", "opened below d, f"}
-	closed := []string{"closed a", "closed b", "closed c", "closed d", "closed e", "closed f"}
+	opened := []string{"opened a", "opened below a, b", "opened below a, c", "opened below a, d", "opened below d, ",
+		"opened below d, e", "opened below d, f"}
+	closed := []string{"closed ", "closed a", "closed b", "closed c", "closed d", "closed e", "closed f"}
 
 	o := &spy{}
 	before := bide.Open(context.Background(), bide.Name("before"))

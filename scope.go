@@ -110,7 +110,7 @@ const (
 	observed
 	looked
 	polls
-	pushed
+	counted // here, so that Err's mask is one byte
 	canceled
 	closed
 	called
@@ -131,7 +131,7 @@ const (
 	listed
 	told
 	misnested
-	counted
+	pushed
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.

@@ -54,6 +54,6 @@
 //
 // # Testing tests
 //
-// All of them take a [TB], which is little, so that a helper of yours that fails when it should can be tested with a
-// TB that takes notes.
+// What fails a test takes a [TB], which is little (only [Bubble] needs the real one), so that a helper of yours can be
+// tested, for failing when it should, with a TB that takes notes.
 package bidetest

@@ -21,11 +21,15 @@ func TestNoLeaks(t *testing.T) {
 	everywhere(t, func(t *testing.T) {
 		c := clock.NewVirtual()
 		text := new(fake).run(func(t bidetest.TB) {
-			before := bide.Open(context.Background()) // was there
-			defer before.Close(nil)
+			ctx, _ := bidetest.Virtual(t)
+			before := bide.Open(ctx) // this was there, and is still at the end, as is what comes next
+			t.Cleanup(func() { before.Close(nil) })
 			var old syncs.Event
-			go old.Wait(context.Background())
-			defer old.Set()
+			go stay(&old)
+			t.Cleanup(old.Set)
+			for !strings.Contains(dump(), "bidetest_test.stay(") {
+				runtime.Gosched()
+			}
 			bidetest.NoLeaks(t, c)
 			bide.WithNursery(context.Background(), func(ctx context.Context, n *bide.Nursery) error {
 				for range 10 {
@@ -38,6 +42,7 @@ func TestNoLeaks(t *testing.T) {
 			timer.AfterFunc(time.Hour, func() {}, timer.On(c)).Stop()
 			timer.AfterFunc(time.Hour, func() {}).Stop()
 			bidetest.Virtual(t)
+			bidetest.NoLeaks(t) // looks while the scope of Virtual is open
 		})
 		complains(t, text)
 	})
@@ -146,18 +151,20 @@ func TestNoLeaksTimers(t *testing.T) {
 
 // Two bubbles at the same time: what is left in the one is not the other's.
 func TestNoLeaksBubblesApart(t *testing.T) {
-	left := make(chan struct{})
+	begun, left, looked := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var a, b string
 	var both sync.WaitGroup
 	both.Go(func() {
 		synctest.Test(new(testing.T), func(*testing.T) {
 			var e syncs.Event
+			<-begun
 			a = new(fake).run(func(t bidetest.TB) {
 				bidetest.NoLeaks(t)
 				closeLate(context.Background())
 				parkedNow(func() { stay(&e) })
-				close(left)
 			})
+			close(left)
+			<-looked
 			e.Set()
 		})
 	})
@@ -165,13 +172,34 @@ func TestNoLeaksBubblesApart(t *testing.T) {
 		synctest.Test(new(testing.T), func(*testing.T) {
 			b = new(fake).run(func(t bidetest.TB) {
 				bidetest.NoLeaks(t)
+				close(begun)
 				<-left
 			})
+			close(looked)
 		})
 	})
 	both.Wait()
 	complains(t, a, "forgotten", "bidetest_test.stay(")
 	complains(t, b)
+}
+
+// Other tests are not to blame, where all that is seen is the process.
+func TestNoLeaksOtherTests(t *testing.T) {
+	var e syncs.Event
+	done := make(chan struct{})
+	text := new(fake).run(func(bt bidetest.TB) {
+		bidetest.NoLeaks(bt)
+		go func() {
+			defer close(done)
+			t.Run("other", func(*testing.T) { stay(&e) })
+		}()
+		for !strings.Contains(dump(), "bidetest_test.stay(") {
+			runtime.Gosched()
+		}
+	})
+	e.Set()
+	<-done
+	complains(t, text)
 }
 
 // Outside of a bubble those who are about to end are waited for.

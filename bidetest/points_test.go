@@ -8,6 +8,8 @@ import (
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/bidetest"
+	"bide.invalid/bide/internal/registry"
+	"bide.invalid/bide/park"
 	"bide.invalid/bide/syncs"
 )
 
@@ -99,6 +101,28 @@ func TestCancelPointsNested(t *testing.T) {
 	if inner != 2 {
 		t.Errorf("the inner one has counted %d", inner)
 	}
+}
+
+// Who counts is told before the look, so that he may decide what it sees. (Whoever explores cancellations will.)
+func TestPointIsBeforeTheLook(t *testing.T) {
+	var s *bide.Scope
+	points := 0
+	root := bide.Open(context.Background())
+	root.Value(park.Key{}).(registry.Scope).OnPoint(func() {
+		if points++; points == 5 {
+			root.Cancel(nil)
+		}
+	})
+	s = bide.Open(bide.Open(root))
+	for range 4 {
+		if s.Err() != nil {
+			t.Error("too early")
+		}
+	}
+	if s.Err() != context.Canceled || points != 5 {
+		t.Errorf("Err = %v at point %d", s.Err(), points)
+	}
+	root.Close(nil)
 }
 
 func TestCancelPointsResult(t *testing.T) {

@@ -139,7 +139,7 @@ func (w *watch) below(s *bide.Scope) []string {
 
 // since describes what is left of what was opened after the n-th, in a bubble or outside.
 func (w *watch) since(n int, bubble string) []string {
-	return w.left(func(s registry.Scope, o *origin) bool { return o.n > n && o.bubble == bubble && s != o.root })
+	return w.left(func(_ registry.Scope, o *origin) bool { return o.n > n && o.bubble == bubble })
 }
 
 // left describes the scopes that are open still, in the order in which they were opened.
