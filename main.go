@@ -23,8 +23,7 @@ const defaultGrace = 8 * time.Second
 const unwinding = 500 * time.Millisecond
 
 // Grace is how long [Main] lets its function go on after a signal; eight seconds if it is not given, since some
-// platforms kill after ten. Zero: the signal
-// cancels at once ([BySignal]).
+// platforms kill after ten. Zero or negative: the signal cancels at once ([BySignal]).
 func Grace(d time.Duration) Option { return Option{kind: optGrace, d: d} }
 
 // Signals are those that make [Main] stop, instead of SIGINT and SIGTERM.
@@ -56,8 +55,8 @@ func Signals(sigs ...os.Signal) Option {
 //     of its shield, is a failure.
 //
 // A signal that the process was started to ignore is still ignored. f runs on the calling goroutine; one other waits for
-// the signals. A panic of f is let through, when signals are treated as before. Deferred calls of main do not run. Options:
-// Name ("main" if it is not given), Clock, Grace, Signals.
+// the signals. A panic of f is let through, when signals are treated as before. Deferred calls of main do not run. The
+// scope and those below it have the option [Account]. Options: Name ("main" if it is not given), Clock, Grace, Signals.
 func Main(f func(ctx context.Context) error, opts ...Option) {
 	if f == nil {
 		panic("bide: Main: nil function")

@@ -97,7 +97,7 @@ func TestMainCodes(t *testing.T) {
 		{"a code that is too large", func(context.Context) error { return codeError(256) }, nil, nil, 1, 0, []string{"has failed"}},
 		{"a cancellation of nobody's", func(context.Context) error { return context.Canceled }, nil, nil, 1, 0, []string{"has failed"}},
 		{"an explicit Cancel", func(ctx context.Context) error { From(ctx).Cancel(nil); return Check(ctx) }, nil, nil, 0, 0, nil},
-		{"a bound of its own", func(ctx context.Context) error { return FailAfter(ctx, time.Second, forever) }, nil, nil, 1, time.Second, []string{"timeout after 1s"}},
+		{"a bound of its own, with the times", func(ctx context.Context) error { return FailAfter(ctx, time.Second, forever) }, nil, nil, 1, time.Second, []string{"timeout after 1s: sleep 1s"}},
 
 		{"drained", drains(nil), nil, []os.Signal{syscall.SIGTERM}, 0, time.Second, []string{`level=INFO msg="bide: stopping" scope=main reason="terminated signal received" grace=8s`}},
 		{"drained, with an error", drains(errMain), nil, []os.Signal{syscall.SIGTERM}, 1, time.Second, []string{"stopping", "disk full"}},

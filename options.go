@@ -124,7 +124,7 @@ var (
 	callServices    = call{"Service", 0, shield | spared}
 	callStart       = call{"Start", 0, 0}
 	callBlocking    = call{"Blocking", usesAny | 1<<optAbandon | 1<<optSlot, 0}
-	callMain        = call{"Main", usesAny | 1<<optGrace | 1<<optSignals, stacks}
+	callMain        = call{"Main", usesAny | 1<<optGrace | 1<<optSignals, stacks | accounts}
 )
 
 // apply sets what the options say, except for the bound, which needs the clock that another option may set.

@@ -51,8 +51,8 @@ type shutdown struct {
 // them have ended. Below a context.WithoutCancel scopes are out of reach, but shields are not. Who was left at the hard
 // end is in [Scope.StopReport].
 //
-// Stop does not wait for anybody. It costs an allocation and a walk over the observed scopes below. What happened before
-// Stop happened before a receive from a Draining that it closes.
+// Stop does not wait for anybody. It costs some allocations and a walk over the observed scopes below. What happened
+// before Stop happened before a receive from a Draining that it closes.
 func (s *Scope) Stop(grace time.Duration, reason error) { s.stop(ByShutdown, grace, reason) }
 
 func (s *Scope) stop(source Source, grace time.Duration, reason error) {
