@@ -82,7 +82,9 @@ func (s *side) begin(ctx context.Context) (t park.Token, err error) {
 	}
 	t = s.w.Arm(clock.Forever)
 	if ctx.Err() != nil {
-		s.disarm(t)
+		if s.w.Withdraw(t) != park.Self {
+			s.unpoke()
+		}
 		s.release()
 		return t, park.Reason(ctx)
 	}
@@ -91,11 +93,18 @@ func (s *side) begin(ctx context.Context) (t park.Token, err error) {
 
 // end is behind the operation, which has returned *err.
 func (s *side) end(ctx context.Context, t park.Token, err *error) {
-	poked := s.disarm(t)
-	s.release()
-	if *err == nil || !isTimeout(*err) {
-		return
+	poked := s.w.Withdraw(t) != park.Self
+	if poked {
+		s.unpoke()
 	}
+	s.release()
+	if *err != nil && isTimeout(*err) {
+		*err = s.why(ctx, poked, *err)
+	}
+}
+
+// why is the error of an operation whose deadline has passed.
+func (s *side) why(ctx context.Context, poked bool, err error) error {
 	if !poked {
 		// A deadline of the user's may be the scope's, and come before the scope's timer has run: ask the clock.
 		if h, native := park.HostOf(ctx); native {
@@ -104,20 +113,17 @@ func (s *side) end(ctx context.Context, t park.Token, err *error) {
 		poked = ctx.Err() != nil
 	}
 	if poked {
-		*err = park.Reason(ctx)
+		return park.Reason(ctx)
 	}
+	return err
 }
 
-// disarm ends the wait. If the connection was poked, that is undone before anybody else has the turn.
-func (s *side) disarm(t park.Token) (poked bool) {
-	if s.w.Withdraw(t) == park.Self {
-		return false
-	}
+// unpoke undoes what poke did, before anybody else has the turn.
+func (s *side) unpoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.poked = false
 	s.set(s.user) // an error: closed meanwhile
-	return true
 }
 
 // poke is the waiter's hook.
@@ -186,7 +192,9 @@ func (s *side) release() {
 		s.unfile()
 	}
 	s.turn.give()
-	s.leave()
+	if s.shut.Load() {
+		s.leave()
+	}
 }
 
 // close is called when the connection is closed.
@@ -197,7 +205,7 @@ func (s *side) close() {
 
 // leave: F5, unless somebody else has the turn, and does it when he gives that.
 func (s *side) leave() {
-	if s.shut.Load() && s.turn.tryTake() {
+	if s.turn.tryTake() {
 		s.unfile()
 		s.turn.give()
 	}

@@ -32,6 +32,10 @@ func (t *turn) take(ctx context.Context, k park.Kind) error {
 	if t.word.CompareAndSwap(0, taken) { // R1
 		return nil
 	}
+	return t.wait(ctx, k)
+}
+
+func (t *turn) wait(ctx context.Context, k park.Kind) error {
 	if err := park.Err(ctx); err != nil {
 		return err
 	}
@@ -69,9 +73,12 @@ func (t *turn) want() bool {
 }
 
 func (t *turn) give() {
-	if t.word.CompareAndSwap(taken, 0) { // R3
-		return
+	if !t.word.CompareAndSwap(taken, 0) { // R3
+		t.wake()
 	}
+}
+
+func (t *turn) wake() {
 	turns.Wake(t, 1, park.Woken, func(_, left int) { // R4
 		if left > 0 {
 			t.word.Store(wanted)
