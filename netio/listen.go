@@ -2,7 +2,6 @@ package netio
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"time"
 
@@ -26,13 +25,7 @@ func Listen(ctx context.Context, network, addr string) (*Listener, error) {
 		return nil, because(ctx, err)
 	}
 	k := &Listener{Listener: l}
-	set := func(time.Time) error {
-		return fmt.Errorf("bide/netio: a %T has no deadlines: it cannot accept under a context", l)
-	}
-	if d, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
-		set = d.SetDeadline
-	}
-	k.a.init(park.KindAccept, set)
+	k.a.init(park.KindAccept, l.(interface{ SetDeadline(time.Time) error }).SetDeadline) // every listener of package net
 	return k, nil
 }
 
