@@ -30,7 +30,7 @@ func (b Budget) Next(ctx context.Context, hop string) (time.Duration, error) {
 	}
 	if d != time.Duration(clock.Forever) {
 		if d <= b.Slack || d-b.Slack < b.MinWork {
-			return 0, &BudgetError{Hop: hop, Left: d, Need: b.Slack + max(b.MinWork, 1)}
+			return 0, &BudgetError{Hop: hop, Left: d, Need: time.Duration(clock.Instant(b.Slack).Add(b.MinWork))}
 		}
 		d -= b.Slack
 	}

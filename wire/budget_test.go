@@ -31,7 +31,7 @@ func TestBudget(t *testing.T) {
 		{wire.Budget{Slack: 20 * ms, MaxPerTry: 50 * ms}, 60 * ms, 40 * ms, 0},
 		{wire.Budget{Slack: 20 * ms, MinWork: 80 * ms}, 100 * ms, 80 * ms, 0},
 		{wire.Budget{Slack: 20 * ms, MinWork: 80*ms + 1}, 100 * ms, 0, 100*ms + 1},
-		{wire.Budget{Slack: 100 * ms}, 100 * ms, 0, 100*ms + 1},
+		{wire.Budget{Slack: 100 * ms}, 100 * ms, 0, 100 * ms},
 		{wire.Budget{Slack: 99 * ms}, 100 * ms, ms, 0},
 		{wire.Budget{MinWork: 80 * ms, MaxPerTry: 50 * ms}, 100 * ms, 50 * ms, 0}, // what is left would do
 	} {
