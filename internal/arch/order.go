@@ -1,5 +1,6 @@
 // Package arch holds the architecture as text, and the tests that keep the code to it: who may import whom, what the
-// module links, where its own path may be written, which files may be unsafe, how imports are grouped.
+// module links, where its own path may be written, which files may be unsafe, how imports are grouped. And the blocks of
+// Go in README and in the guides are compiled.
 //
 // Nothing imports this package. Its tests need the go command and no network; with git at hand they look at tracked
 // files and at those that are neither tracked nor ignored.
