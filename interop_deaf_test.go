@@ -23,7 +23,7 @@ import (
 // waits, and returns an error unless it has come to the end that release brings about.
 var deafCalls = map[string]func(ctx context.Context, begun func(), release <-chan struct{}) error{
 	"Read of a connection that was dialed under the scope": func(ctx context.Context, begun func(), release <-chan struct{}) error {
-		ours, theirs, err := dialed(ctx)
+		ours, theirs, err := linked(ctx)
 		if err != nil {
 			return err
 		}
@@ -92,8 +92,8 @@ var deafCalls = map[string]func(ctx context.Context, begun func(), release <-cha
 	},
 }
 
-// dialed is a connection that was dialed under ctx, and its other end.
-func dialed(ctx context.Context) (ours, theirs net.Conn, err error) {
+// linked is a connection that was dialed under ctx, and its other end.
+func linked(ctx context.Context) (ours, theirs net.Conn, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, err
@@ -156,7 +156,7 @@ func TestInteropConnDeadline(t *testing.T) {
 	for _, ending := range endings {
 		ctx, vc := bidetest.Virtual(t)
 		_, err := run(ctx, func(s *bide.Scope) error {
-			ours, theirs, err := dialed(s)
+			ours, theirs, err := linked(s)
 			if err != nil {
 				return err
 			}
