@@ -1,7 +1,7 @@
 // Package sim tries all orders in which a few goroutines can take their steps: the points that package step names. A
 // model is a function that makes something, starts goroutines that use it, and says what must hold when they are
-// through. Explore calls it again and again, each time with another schedule: every one in which nobody is interrupted
-// more than a few times, and then random ones.
+// through. Explore calls it again and again, each time with another schedule: first every one in which nobody is
+// interrupted more than once, then more than twice, and so on, and in the end random ones.
 //
 //	sim.Explore(t, "future", func(w *sim.World) {
 //		var f syncs.Future[int]

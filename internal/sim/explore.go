@@ -3,7 +3,6 @@
 package sim
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -13,36 +12,44 @@ import (
 	"time"
 )
 
-// Interruptions is how many times, in the exhaustive part, a goroutine that could go on has to let another go first.
-// Most faults need one or two.
-const Interruptions = 2
-
-// Explore runs the model under all schedules with up to Interruptions, and then under random ones, as long as its time
-// lasts: BIDE_EXPLORE (a duration), a second without it. It prints how many there were, and fails the test with the
-// first that fails. It is not for parallel tests.
+// Explore runs the model under all schedules in which a goroutine that could go on has to let another go first at most
+// once, then at most twice, and so on: most faults need one or two such interruptions. The last quarter of its time is
+// for random schedules. The time is that of BIDE_EXPLORE, and without it a second. Explore prints how many schedules
+// there were, and fails the test with the first that fails. It is not for parallel tests.
 func Explore(t *testing.T, name string, model func(w *World)) {
 	t.Helper()
 	if s := os.Getenv("BIDE_SCHEDULE"); s != "" {
 		replay(t, name, model, s)
 		return
 	}
-	e := &explorer{t: t, model: model, until: time.Now().Add(budget(t))}
-	all, r := e.exhaust()
-	exhaustive := e.n
-	if all && r.err == nil {
-		r = e.random()
+	e := &explorer{t: t, model: model}
+	d := budget(t)
+	end := time.Now().Add(d)
+	most, whole, complete := -1, 0, false // interruptions; schedules with that many; there are no more
+	for !complete {
+		before := e.n
+		if !e.exhaust(most+1, end.Add(-d/4)) {
+			break
+		}
+		most++
+		complete = whole == e.n-before
+		whole = e.n - before
 	}
-	if r.err != nil {
-		was := len(r.choices)
+	random := e.n
+	if e.failed.err == nil && !complete {
+		e.random(end)
+	}
+	if r := e.failed; r.err != nil {
+		n, was := e.n, len(r.choices)
 		r = e.shorten(r)
 		t.Fatalf("%s, schedule %d: %v\nBIDE_SCHEDULE=%s\n%s\n(%d choices, shortened from %d)",
-			name, e.n, r.err, format(r), strings.Join(r.trace, " → "), len(r.choices), was)
+			name, n, r.err, format(r), strings.Join(r.trace, " → "), len(r.choices), was)
 	}
-	how := fmt.Sprintf("all %d with up to %d interruptions", exhaustive, Interruptions)
-	if !all {
-		how = fmt.Sprintf("the first %d of those with up to %d interruptions: out of time", exhaustive, Interruptions)
+	if complete {
+		t.Logf("sim %s: %d schedules, and there are no others", name, whole)
+		return
 	}
-	t.Logf("sim %s: %d schedules: %s, %d random, seed %d", name, e.n, how, e.n-exhaustive, e.seed)
+	t.Logf("sim %s: %d schedules; all %d with up to %d interruptions; %d random, BIDE_SEED=%d", name, e.n, whole, most, e.n-random, e.seed)
 }
 
 func budget(t *testing.T) time.Duration {
@@ -58,11 +65,11 @@ func budget(t *testing.T) time.Duration {
 }
 
 type explorer struct {
-	t     *testing.T
-	model func(w *World)
-	until time.Time
-	n     int
-	seed  uint64
+	t      *testing.T
+	model  func(w *World)
+	n      int // schedules that were run
+	seed   uint64
+	failed run
 }
 
 // run plays one schedule, in a bubble of its own.
@@ -82,36 +89,35 @@ func prefix(picks []int) func(n int, c choice) int {
 	}
 }
 
-// exhaust goes through the tree of choices, depth first. all: it came to the end.
-func (e *explorer) exhaust() (all bool, r run) {
-	var picks []int
-	for {
-		r = e.run(prefix(picks))
+// exhaust goes through the tree of choices, depth first, until one fails or the time is over. all: it came to the end.
+func (e *explorer) exhaust(interruptions int, until time.Time) (all bool) {
+	for picks := []int(nil); ; {
+		r := e.run(prefix(picks))
 		if r.err != nil {
-			return true, r
+			e.failed = r
+			return false
 		}
-		if picks = next(r.choices); picks == nil {
-			return true, r
+		if picks = next(r.choices, interruptions); picks == nil {
+			return true
 		}
-		if time.Now().After(e.until) {
-			return false, r
+		if time.Now().After(until) {
+			return false
 		}
 	}
 }
 
 // next is the schedule behind this one, or nil if it was the last.
-func next(choices []choice) []int {
-	spent := 0 // interruptions before the choice
-	before := make([]int, len(choices))
-	for i, c := range choices {
-		before[i] = spent
-		if c.current && c.pick != 0 {
-			spent++
+func next(choices []choice, interruptions int) []int {
+	spent := make([]int, len(choices)) // interruptions before each choice
+	for i := 1; i < len(choices); i++ {
+		spent[i] = spent[i-1]
+		if c := choices[i-1]; c.current && c.pick != 0 {
+			spent[i]++
 		}
 	}
 	for i := len(choices) - 1; i >= 0; i-- {
 		c := choices[i]
-		if c.pick+1 == c.options || c.current && before[i] == Interruptions {
+		if c.pick+1 == c.options || c.current && spent[i] >= interruptions {
 			continue
 		}
 		picks := make([]int, i+1)
@@ -125,7 +131,7 @@ func next(choices []choice) []int {
 }
 
 // random interrupts as often as it likes.
-func (e *explorer) random() (r run) {
+func (e *explorer) random(until time.Time) {
 	e.seed = rand.Uint64()
 	if s := os.Getenv("BIDE_SEED"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)
@@ -135,16 +141,15 @@ func (e *explorer) random() (r run) {
 		e.seed = n
 	}
 	rng := rand.New(rand.NewPCG(e.seed, 0))
-	for r.err == nil && time.Now().Before(e.until) {
+	for e.failed.err == nil && time.Now().Before(until) {
 		patience := 1 + rng.IntN(8)
-		r = e.run(func(_ int, c choice) int {
+		e.failed = e.run(func(_ int, c choice) int {
 			if c.current && rng.IntN(patience) > 0 {
 				return 0
 			}
 			return rng.IntN(c.options)
 		})
 	}
-	return r
 }
 
 // shorten drops what the failure does not need: choices at the end, and interruptions.

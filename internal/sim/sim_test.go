@@ -12,14 +12,13 @@ import (
 	"bide.invalid/bide/internal/step"
 )
 
-// found plays a model until it fails, or has been tried exhaustively.
+// found plays a model until it fails, or has been tried with up to two interruptions.
 func found(t *testing.T, model func(w *World)) (run, *explorer) {
-	e := &explorer{t: t, model: model, until: time.Now().Add(time.Minute)}
-	all, r := e.exhaust()
-	if !all {
+	e := &explorer{t: t, model: model}
+	if !e.exhaust(2, time.Now().Add(time.Minute)) && e.failed.err == nil {
 		t.Fatal("out of time")
 	}
-	return r, e
+	return e.failed, e
 }
 
 // Two goroutines that read, and then write: one update is lost in some schedules, and the shortest has one interruption.

@@ -114,10 +114,16 @@ func play(model func(w *World), pick func(n int, c choice) int) (r run) {
 	w := &World{}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	defer w.cancel()
-	step.Schedule(w.at)
+	begun := false
+	step.Schedule(func(name string, ready func() bool) {
+		if begun { // before that only the model itself runs, to make what it needs
+			w.at(name, ready)
+		}
+	})
 	defer step.Schedule(nil)
 	model(w)
-	synctest.Wait()
+	synctest.Wait() // all are at their start
+	begun = true
 	for w.failed == nil {
 		options, current := w.options()
 		if len(options) == 0 {
