@@ -54,7 +54,10 @@ func Explore(t *testing.T, name string, model func(w *World)) {
 
 func budget(t *testing.T) time.Duration {
 	s := os.Getenv("BIDE_EXPLORE")
-	if s == "" {
+	switch {
+	case s == "" && testing.Short():
+		return time.Second / 5
+	case s == "":
 		return time.Second
 	}
 	d, err := time.ParseDuration(s)
