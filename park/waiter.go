@@ -216,6 +216,7 @@ func (w *Waiter) end(t Token, o Outcome) Outcome {
 	}
 	step.At("park.owed")
 	<-w.ch
+	step.At("park.woken")
 	return w.word.outcome()
 }
 
@@ -244,10 +245,12 @@ func (w *Waiter) await(done <-chan struct{}, t Token, h Host) Outcome {
 	step.At("park.wait")
 	if done == nil {
 		<-w.ch
+		step.At("park.woken")
 		return w.word.outcome()
 	}
 	select {
 	case <-w.ch:
+		step.At("park.woken")
 		return w.word.outcome()
 	case <-done:
 	}

@@ -13,6 +13,7 @@ package arch
 const Order = `
 NONE < internal/ilist, internal/invariant, internal/registry, internal/step
      < clock < timer/queue < timer < park < syncs, bide;     # siblings: they meet only in park
+internal/step < internal/sim;                           # for tests
 bide, park < wire < netio, execio, sqlio < httpio;
 bide, syncs, timer < inspect, bidetest;
 httpio, execio, sqlio, inspect < cmd/bide, examples;
