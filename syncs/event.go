@@ -27,7 +27,8 @@ import (
 //
 // # Memory model
 //
-// A Set synchronizes before the return of any Wait that it releases, and of any IsSet that reports it.
+// A Set synchronizes before the return of any Wait that it releases, and of any Wait or IsSet after it that finds the
+// event set; also one that has found it set before.
 //
 // # State
 //
@@ -47,7 +48,7 @@ type Event struct {
 
 // Set sets the event and releases everybody who waits. It is idempotent.
 func (e *Event) Set() {
-	if e.set.Load() {
+	if e.set.CompareAndSwap(true, true) { // a store, for whoever finds it set to see what came before this Set as well
 		return
 	}
 	var woken park.Batch
