@@ -88,6 +88,9 @@ func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery)
 		n.services.close()
 	}
 	leaf := n.scope.exit(n.leaf)
+	if leaf == nil && len(n.errs) == 0 {
+		return nil
+	}
 	if _, expired := leaf.(*TimeoutError); !expired {
 		return join(append(n.errs, leaf)...)
 	}

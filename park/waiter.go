@@ -33,11 +33,15 @@ const (
 	KindQueue
 	KindFlight
 	KindIO
+	KindRead
+	KindWrite
+	KindDial
+	KindAccept
 	KindUser Kind = 64
 )
 
 var kindNames = [...]string{"other", "sleep", "lock", "event", "future", "any", "nursery", "cond", "semaphore", "sequencer",
-	"group", "pool", "queue", "flight", "io"}
+	"group", "pool", "queue", "flight", "io", "read", "write", "dial", "accept"}
 
 // String names the kind.
 func (k Kind) String() string {
@@ -90,6 +94,9 @@ func New(hook func(Outcome)) *Waiter {
 	w.entry.Init((*owner)(w))
 	return w
 }
+
+// Hooked reports whether the waiter has a hook. It is for hosts: its owner does not park, and watches nothing.
+func (w *Waiter) Hooked() bool { return w.hook != nil }
 
 var pool = sync.Pool{New: func() any {
 	w := New(nil)
