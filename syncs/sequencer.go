@@ -194,6 +194,8 @@ func (s *Sequencer) reaches(c uint64) bool {
 }
 
 // add queues w at n, unless n is reached or the sequencer closed.
+//
+// Preconditions: n is not 0, which is reached from the first, and in lowest means nobody.
 func (s *Sequencer) add(n uint64, node *park.Node, w *park.Waiter, t park.Token, o park.Outcome) park.Outcome {
 	step.At("sequencer.lock")
 	s.mu.Lock()
