@@ -25,7 +25,7 @@ func (l Ledger) String() string {
 	var timed, open []string
 	for _, e := range l {
 		if e.Count > 0 {
-			timed = append(timed, e.Kind.String()+" "+round(e.Total).String())
+			timed = append(timed, e.Kind.String()+" "+short(e.Total))
 		}
 		switch {
 		case e.Open == 1:
@@ -43,13 +43,17 @@ func (l Ledger) String() string {
 	return ""
 }
 
-// round leaves a duration three digits or so.
-func round(d time.Duration) time.Duration {
+// short has three digits or so of a duration; from a tenth of a second on in seconds, to be compared at a glance: 1.7s, 0.2s.
+func short(d time.Duration) string {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {
 		unit *= 10
 	}
-	return d.Round(unit)
+	d = d.Round(unit)
+	if 100*time.Millisecond <= d && d < time.Second {
+		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
+	}
+	return d.String()
 }
 
 // add adds an entry to that of its kind.

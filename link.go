@@ -6,7 +6,7 @@ import (
 	"bide.invalid/bide/clock"
 )
 
-// Link makes the scope end with ctx, too: it is canceled when ctx is, with ctx's cause, a moment later if that is not a
+// Link makes the scope end with ctx, too: XX
 // scope; at once if ctx is canceled already. It does not pass on ctx's deadline to [Remaining], nor values. unlink takes
 // that back; closing the scope does, too.
 func (s *Scope) Link(ctx context.Context) (unlink func()) {

@@ -32,12 +32,12 @@ const (
 	KindPool
 	KindQueue
 	KindFlight
-	KindIO
+	KindRead      // from a peer
 	KindUser Kind = 64
 )
 
 var kindNames = [...]string{"other", "sleep", "lock", "event", "future", "any", "nursery", "cond", "semaphore", "sequencer",
-	"group", "pool", "queue", "flight", "io"}
+	"group", "pool", "queue", "flight", "read"}
 
 // String names the kind.
 func (k Kind) String() string {
