@@ -83,25 +83,32 @@ func (s *Scope) ledger() Ledger {
 	return all
 }
 
+// charge adds to the sums of s, and, where these were passed on already, to those above.
+func (s *Scope) charge(e LedgerEntry) {
+	for s != nil && s.state.Load()&accounts != 0 {
+		s.mu.Lock()
+		s.more().sums.add(e)
+		late := s.state.Load()&passed != 0
+		s.mu.Unlock()
+		if !late {
+			return
+		}
+		s = From(s.parent)
+	}
+}
+
 // passOn adds the sums to those of the scope above: a shield's, too. Preconditions: s is closed.
 func (s *Scope) passOn() {
-	p := From(s.parent)
-	if p == nil || p.state.Load()&accounts == 0 {
-		return
-	}
 	s.mu.Lock()
 	var sums Ledger
 	if x := s.extra.Load(); x != nil {
-		sums = x.sums
+		sums = slices.Clone(x.sums) // waits that are ending now may be added yet
 	}
+	s.or(passed)
 	s.mu.Unlock()
-	if len(sums) == 0 {
-		return
+	if p := From(s.parent); p != nil {
+		for _, e := range sums {
+			p.charge(e)
+		}
 	}
-	p.mu.Lock()
-	x := p.more()
-	for _, e := range sums {
-		x.sums.add(e)
-	}
-	p.mu.Unlock()
 }

@@ -112,6 +112,33 @@ func TestLedgerAccount(t *testing.T) {
 	})
 }
 
+// TestLedgerLate: waits that a Close ends count above, though the sums of the closed scope are on their way there.
+func TestLedgerLate(t *testing.T) {
+	for range 100 {
+		c := &C{T: t}
+		c.Virtual(func(ctx context.Context, vc *clock.Virtual) {
+			outer := bide.Open(ctx, bide.Account(), bide.Timeout(time.Hour))
+			middle := bide.Open(outer)
+			s := bide.Open(middle)
+			var ops []*Op
+			for range 8 {
+				ops = append(ops, c.Start(func() error { return blk(s) }))
+			}
+			c.Timed(vc, func() error { return bide.Sleep(s, time.Second) }) // there is something to pass on
+			s.Close(nil)
+			middle.Close(nil)
+			for _, op := range ops {
+				c.Canceled(op.Wait())
+			}
+			vc.Advance(time.Hour)
+			err := outer.Check()
+			outer.Close(&err)
+			c.Equal(c.TimeoutError(err).Ledger, bide.Ledger{{Kind: park.KindEvent, Count: 8, Total: 8 * time.Second},
+				{Kind: park.KindSleep, Count: 1, Total: time.Second}}, "ledger")
+		})
+	}
+}
+
 func TestLedgerString(t *testing.T) {
 	for want, l := range map[string]bide.Ledger{
 		"":                                   nil,
