@@ -135,6 +135,25 @@ func TestFirstHardEndCuts(t *testing.T) {
 	})
 }
 
+// Who waits for the slot of a child that fails finds the nursery canceled.
+func TestSlotOfTheFailed(t *testing.T) {
+	for range 2000 {
+		c := &C{T: t}
+		err := bide.WithNursery(context.Background(), func(ctx context.Context, n *bide.Nursery) error {
+			n.Go(func(context.Context) error { return failure })
+			n.Go(func(ctx context.Context) error {
+				c.True(bide.Check(ctx) != nil, "canceled")
+				return nil
+			})
+			return nil
+		}, bide.Limit(1))
+		c.Is(err, failure)
+		if c.Failed() {
+			break
+		}
+	}
+}
+
 // A clock whose next reading can be held up.
 type held struct {
 	*clock.Virtual
