@@ -37,7 +37,7 @@ func (n *Nursery) add(ctx context.Context, call string) error {
 	n.mustBeOpen(call)
 	n.live++
 	if n.limit == 0 || n.slots < n.limit {
-		n.slots++
+		n.slots++ // without a limit nobody asks how many
 		n.mu.Unlock()
 		return nil
 	}
@@ -120,6 +120,9 @@ func (n *Nursery) caught(v any) error {
 // file keeps what a child, or the body, has returned. A real error cancels the nursery; while that is canceled, what is
 // a cancellation in err is not real.
 func (n *Nursery) file(err error, source Source, name string) {
+	if err == nil {
+		return
+	}
 	leaf := firstLeaf(err)
 	if leaf != nil && n.scope.look(true) {
 		err, _ = split(err, (*Canceled).made)
@@ -147,6 +150,9 @@ func (n *Nursery) file(err error, source Source, name string) {
 
 // release gives a child's slot to whoever waits for one first.
 func (n *Nursery) release() {
+	if n.limit == 0 {
+		return // nobody waits for one
+	}
 	n.mu.Lock()
 	w, _ := n.queue.Resolve()
 	if w == nil {

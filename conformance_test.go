@@ -26,7 +26,7 @@ import (
 // with its number; TestConformance runs them in order, and fails one that has checked nothing.
 
 // wanted are the numbers that must be registered, as ranges: no item can be forgotten, and none slips in.
-var wanted = [][2]int{{1, 105}, {111, 114}}
+var wanted = [][2]int{{1, 114}}
 
 type item struct {
 	name string // short_snake_case

@@ -48,7 +48,10 @@ func (h *host) Attach(w *park.Waiter, k park.Kind) (outer <-chan struct{}, ok bo
 		w.Stamp(s.now())
 	}
 	if st&(polls|pushed) == polls {
-		return s.parent.Done(), true
+		if !w.Hooked() {
+			return s.parent.Done(), true
+		}
+		s.push()
 	}
 	return nil, true
 }

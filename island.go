@@ -2,7 +2,6 @@ package bide
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/clock"
@@ -26,7 +25,7 @@ type halt struct {
 	drained bool          // and it is closed
 
 	// of a scope at the top
-	mu      sync.Mutex // a leaf, as a scope's mu is
+	mu      step.Mutex // a leaf, as a scope's mu is
 	islands ilist.List[kid, *kid]
 }
 

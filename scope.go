@@ -2,7 +2,6 @@ package bide
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -73,7 +72,7 @@ type Scope struct {
 	cause  atomic.Pointer[Canceled]
 	extra  atomic.Pointer[extra]
 
-	mu      sync.Mutex
+	mu      step.Mutex
 	waiters park.Waiters
 	kids    ilist.List[kid, *kid] // observed scopes right below
 
@@ -88,7 +87,7 @@ type extra struct {
 	onPoint func()         // likewise; called at cancel points
 	service *timer.Service // likewise; nil: the default one
 
-	pushing sync.Mutex // see Locks
+	pushing step.Mutex // see Locks
 	halt    atomic.Pointer[halt]
 
 	// under the scope's mu

@@ -2,9 +2,9 @@ package bide
 
 import (
 	"context"
-	"sync"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 )
 
@@ -56,7 +56,7 @@ type handover[T any] struct {
 	starter context.Context
 	scope   *Scope // the child's
 
-	mu    sync.Mutex
+	mu    step.Mutex
 	state handoverState
 	set   bool // ready was called
 	done  bool

@@ -27,7 +27,8 @@ type Host interface {
 	// Attach to Detach the host may resolve whatever token of w is armed, with Canceled.
 	//
 	// outer is nil, or a channel to watch beside the wake-up, because the context hangs below one that cannot call the
-	// host. When it is closed the owner calls Check, which carries the cancellation out.
+	// host. When it is closed the owner calls Check, which carries the cancellation out. It is nil for a waiter that has
+	// a hook ([Waiter.Hooked]): its owner is busy with something else, and the host sees to it that it is called.
 	//
 	// Context: called by the owner of w, no lock held; w is in no host.
 	Attach(w *Waiter, k Kind) (outer <-chan struct{}, ok bool)
@@ -99,14 +100,18 @@ func (l *Waiters) Add(w *Waiter, k Kind) {
 // Remove takes w out if it is in.
 func (l *Waiters) Remove(w *Waiter) { l.l.Remove((*filed)(w)) }
 
-// Each calls f with the kind of each wait that is filed. Context of f: the host's lock is held.
+// Each calls f with the kind of each wait that is filed. A kept waiter that is filed and does not wait is not one.
+// Context of f: the host's lock is held.
 func (l *Waiters) Each(f func(Kind)) {
 	for w := l.l.Front(); w != nil; w = l.l.Next(w) {
-		f(w.kind)
+		if _, armed := (*Waiter)(w).word.current(); armed {
+			f(w.kind)
+		}
 	}
 }
 
-// Stamp keeps an instant in the waiter: for a host that wants to know in Detach when it was that Attach was called.
+// Stamp keeps an instant in the waiter: for a host that wants to know in Detach when it was that Attach was called. Who
+// keeps a waiter filed from one wait to the next detaches it after each where the host has stamped it.
 func (w *Waiter) Stamp(at clock.Instant) { w.stamp = at }
 
 // Stamped returns what the host's Attach was told, or has kept: the kind of the wait, and the stamp.

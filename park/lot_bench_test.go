@@ -282,24 +282,13 @@ func BenchmarkWakeMany(b *testing.B) {
 				w.Withdraw(toks[i])
 			}
 		}
-		b.Run(fmt.Sprintf("Batch/n=%d", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				file()
 				var x park.Batch
 				x.Resolve(&l, park.All)
 				x.Unpark()
-				receive()
-			}
-		})
-		b.Run(fmt.Sprintf("ResolveAll/n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				file()
-				var few [32]*park.Waiter
-				for _, w := range l.ResolveAll(few[:0]) {
-					w.Unpark()
-				}
 				receive()
 			}
 		})

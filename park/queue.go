@@ -74,12 +74,3 @@ func (l *List) resolve(as Outcome) *Node {
 	}
 	return nil
 }
-
-// ResolveAll takes everybody out, and appends those whose wait it ended to ws. The caller Unparks them, better after
-// unlocking. A [Batch] does without the slice.
-func (l *List) ResolveAll(ws []*Waiter) []*Waiter {
-	for w, _ := l.Resolve(); w != nil; w, _ = l.Resolve() {
-		ws = append(ws, w)
-	}
-	return ws
-}

@@ -124,9 +124,6 @@ func TestListEmpty(t *testing.T) {
 	if w, o := l.Resolve(); w != nil || o != park.Pending {
 		t.Errorf("Resolve = %v, %v", w, o)
 	}
-	if ws := l.ResolveAll(nil); ws != nil {
-		t.Errorf("ResolveAll = %v", ws)
-	}
 	var w *park.Waiter = park.New(nil)
 	if l.Remove(&w.Nodes(1)[0]) {
 		t.Error("Remove of a node that was never filed")
@@ -148,33 +145,6 @@ func TestListResolveTakesOut(t *testing.T) {
 	}
 	if l.Empty() || !l.Remove(l.node(2)) || !l.Empty() {
 		t.Error("the one behind is not filed any more")
-	}
-}
-
-func TestListResolveAll(t *testing.T) {
-	l := newLine(40)
-	for _, i := range []int{0, 7, 39} {
-		l.ws[i].Withdraw(l.toks[i])
-	}
-	first := park.New(nil)
-	ws := l.ResolveAll([]*park.Waiter{first})
-	if !l.Empty() {
-		t.Error("somebody is left")
-	}
-	if len(ws) != 38 || ws[0] != first {
-		t.Fatalf("%d waiters, want those given and 37", len(ws))
-	}
-	last := -1
-	for _, w := range ws[1:] {
-		w.Unpark()
-		i := slices.Index(l.ws, w)
-		if i <= last {
-			t.Errorf("waiter %d came behind %d", i, last)
-		}
-		last = i
-		if o := w.Withdraw(l.toks[i]); o != park.User+park.Outcome(i) {
-			t.Errorf("waiter %d: %v", i, o)
-		}
 	}
 }
 

@@ -32,12 +32,16 @@ const (
 	KindPool
 	KindQueue
 	KindFlight
-	KindRead      // from a peer
+	KindIO
+	KindRead
+	KindWrite
+	KindDial
+	KindAccept
 	KindUser Kind = 64
 )
 
 var kindNames = [...]string{"other", "sleep", "lock", "event", "future", "any", "nursery", "cond", "semaphore", "sequencer",
-	"group", "pool", "queue", "flight", "read"}
+	"group", "pool", "queue", "flight", "io", "read", "write", "dial", "accept"}
 
 // String names the kind.
 func (k Kind) String() string {
@@ -90,6 +94,9 @@ func New(hook func(Outcome)) *Waiter {
 	w.entry.Init((*owner)(w))
 	return w
 }
+
+// Hooked reports whether the waiter has a hook. It is for hosts: its owner does not park, and watches nothing.
+func (w *Waiter) Hooked() bool { return w.hook != nil }
 
 var pool = sync.Pool{New: func() any {
 	w := New(nil)
@@ -209,6 +216,7 @@ func (w *Waiter) end(t Token, o Outcome) Outcome {
 	}
 	step.At("park.owed")
 	<-w.ch
+	step.At("park.woken")
 	return w.word.outcome()
 }
 
@@ -237,10 +245,12 @@ func (w *Waiter) await(done <-chan struct{}, t Token, h Host) Outcome {
 	step.At("park.wait")
 	if done == nil {
 		<-w.ch
+		step.At("park.woken")
 		return w.word.outcome()
 	}
 	select {
 	case <-w.ch:
+		step.At("park.woken")
 		return w.word.outcome()
 	case <-done:
 	}

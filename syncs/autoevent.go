@@ -2,7 +2,6 @@ package syncs
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/clock"
@@ -30,12 +29,13 @@ import (
 //
 // # Memory model
 //
-// A Set synchronizes before the return of the Wait or TryWait that it releases.
+// A Set synchronizes before the return of the Wait or TryWait that it releases, and so do all that came before and
+// found it set.
 type AutoEvent struct {
 	_    noCopy
 	word atomic.Uint32
 
-	mu    sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu    step.Mutex // before a timer shard's; nothing of a user is called with it held
 	queue park.List
 }
 
@@ -65,7 +65,10 @@ func (e *AutoEvent) Set() {
 	for {
 		switch e.word.Load() {
 		case raised:
-			return
+			step.At("autoevent.again")
+			if e.word.CompareAndSwap(raised, raised) { // a store, for whoever takes the Set to see what came before this one
+				return
+			}
 		case lowered:
 			step.At("autoevent.raise")
 			if e.word.CompareAndSwap(lowered, raised) { // A1

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"bide.invalid/bide/syncs"
 )
@@ -185,4 +186,24 @@ func TestAutoEventOrders(t *testing.T) {
 	if slices.Sort(got); len(got) != 4*rounds || !e.IsSet() {
 		t.Errorf("%d turns, want %d", len(got), 4*rounds)
 	}
+}
+
+// A Set that finds the event set is not lost: who takes the one Set sees what came before either. The race detector
+// knows whether that is so; sleeping, it thinks, orders nothing.
+func TestBubbleAutoEventSetTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var e syncs.AutoEvent
+		told := [2]bool{}
+		for i := range told {
+			go func() {
+				time.Sleep(time.Duration(i+1) * time.Second)
+				told[i] = true
+				e.Set()
+			}()
+		}
+		time.Sleep(time.Minute)
+		if !e.TryWait() || !told[0] || !told[1] || e.TryWait() {
+			t.Errorf("told %v", told)
+		}
+	})
 }

@@ -56,7 +56,7 @@ type Cond struct {
 
 	queued atomic.Bool
 
-	mu    sync.Mutex // nothing of a user, L least of all, is called with it held
+	mu    step.Mutex // nothing of a user, L least of all, is called with it held
 	queue park.List
 }
 
@@ -138,20 +138,12 @@ func (c *Cond) Broadcast() {
 	if !c.queued.Load() {
 		return
 	}
-	var few [32]*park.Waiter
-	n := 0
+	var woken park.Batch
 	c.mu.Lock()
-	for w, _ := c.queue.Resolve(); w != nil; w, _ = c.queue.Resolve() { // C3
-		if n == len(few) {
-			unparkAll(few[:]) // they want L next, not mu
-			n = 0
-		}
-		few[n] = w
-		n++
-	}
+	woken.Resolve(&c.queue, park.All) // C3
 	c.queued.Store(false)
 	c.mu.Unlock()
-	unparkAll(few[:n])
+	woken.Unpark()
 }
 
 func (c *Cond) add(n *park.Node, w *park.Waiter, t park.Token) {
@@ -168,10 +160,4 @@ func (c *Cond) remove(n *park.Node) {
 	c.queue.Remove(n) // C4
 	c.queued.Store(!c.queue.Empty())
 	c.mu.Unlock()
-}
-
-func unparkAll(ws []*park.Waiter) {
-	for _, w := range ws {
-		w.Unpark()
-	}
 }

@@ -175,7 +175,7 @@ func TestBubbleCondSignal(t *testing.T) {
 }
 
 func TestBubbleCondBroadcast(t *testing.T) {
-	for _, n := range []int{0, 1, 2, 31, 32, 33, 64, 65, 100} { // 32 fit on Broadcast's stack
+	for _, n := range []int{0, 1, 2, 31, 32, 33, 64, 65, 100} {
 		for _, locked := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				var mu syncs.Mutex

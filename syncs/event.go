@@ -2,7 +2,6 @@ package syncs
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/internal/step"
@@ -27,7 +26,8 @@ import (
 //
 // # Memory model
 //
-// A Set synchronizes before the return of any Wait that it releases, and of any IsSet that reports it.
+// A Set synchronizes before the return of any Wait that it releases, and of any Wait or IsSet after it that finds the
+// event set; also one that has found it set before.
 //
 // # State
 //
@@ -41,13 +41,13 @@ type Event struct {
 	_   noCopy
 	set atomic.Bool
 
-	mu    sync.Mutex
+	mu    step.Mutex
 	queue park.List
 }
 
 // Set sets the event and releases everybody who waits. It is idempotent.
 func (e *Event) Set() {
-	if e.set.Load() {
+	if e.set.CompareAndSwap(true, true) { // a store, for whoever finds it set to see what came before this Set as well
 		return
 	}
 	var woken park.Batch

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/syncs"
@@ -173,4 +174,23 @@ func TestEventSetOrCancel(t *testing.T) {
 			t.Logf("released %d", released)
 		})
 	}
+}
+
+// A Set of an event that is set orders what came before it, too. See TestBubbleAutoEventSetTwice.
+func TestBubbleEventSetTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var e syncs.Event
+		told := [2]bool{}
+		for i := range told {
+			go func() {
+				time.Sleep(time.Duration(i+1) * time.Second)
+				told[i] = true
+				e.Set()
+			}()
+		}
+		time.Sleep(time.Minute)
+		if err := e.Wait(context.Background()); err != nil || !told[0] || !told[1] {
+			t.Errorf("told %v, %v", told, err)
+		}
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/invariant"
@@ -55,7 +54,7 @@ import (
 type Flight[K comparable, V any] struct {
 	_ noCopy
 
-	mu    sync.Mutex
+	mu    step.Mutex
 	calls map[K]*flown[V]
 }
 
@@ -183,18 +182,16 @@ func (g *Flight[K, V]) fly(k K, c *flown[V], ctx context.Context, f func(context
 
 // land gives the result to all callers who are there, and returns how many they are.
 func (g *Flight[K, V]) land(k K, c *flown[V], v V, err error, panicked *PanicError) (told int) {
-	var few [32]*park.Waiter
+	var woken park.Batch
 	step.At("flight.land")
 	g.mu.Lock()
 	g.forget(k, c) // K5; after K4 there is nothing to forget: K6
 	c.landed = true
 	c.v, c.err, c.panicked = v, err, panicked
-	ws := c.queue.ResolveAll(few[:0])
+	told = woken.Resolve(&c.queue, park.All)
 	g.mu.Unlock()
-	for _, w := range ws {
-		w.Unpark()
-	}
-	return len(ws)
+	woken.Unpark()
+	return told
 }
 
 // leave is for a caller that was canceled.

@@ -2,7 +2,6 @@ package syncs
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/internal/step"
@@ -34,7 +33,7 @@ type Future[T any] struct {
 	word  atomic.Uint32
 	waits atomic.Int32 // calls of Wait that have waited and not returned
 
-	mu    sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu    step.Mutex // before a timer shard's; nothing of a user is called with it held
 	queue park.List
 	calls []func(T, error)
 
@@ -63,10 +62,12 @@ const (
 	asked
 )
 
-// Set completes the future with v, and reports whether it did: false if it was completed before, whose value stays.
+// Set completes the future with v, and reports whether it did: false if another Set or Fail was faster, whose value
+// stays. That one may be about to write it down: after false a Poll may still find nothing, and a Wait has to wait for
+// it, for a moment.
 func (f *Future[T]) Set(v T) bool { return f.complete(v, nil) }
 
-// Fail completes the future with an error. It panics if err is nil.
+// Fail is Set with an error. It panics if err is nil.
 func (f *Future[T]) Fail(err error) bool {
 	if err == nil {
 		panic("bide/syncs: Fail of a Future with a nil error")

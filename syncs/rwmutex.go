@@ -66,7 +66,7 @@ type RWMutex struct {
 	word atomic.Int32
 	w    Mutex
 
-	mu      sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu      step.Mutex // before a timer shard's; nothing of a user is called with it held
 	readers park.List
 	drainer park.List // one writer at most
 	counts            // of readers and drainers; of those who wait for w, it keeps account itself
@@ -389,41 +389,12 @@ func (m *RWMutex) leave() {
 
 func (m *RWMutex) admit() {
 	invariant.True(m.w.word.Load()&locked != 0, "syncs: a writer is inside, or drains, without w")
-	var few [32]*park.Waiter
+	var in park.Batch
 	m.mu.Lock()
-	for {
-		ws := m.resolveReaders(few[:0])
-		delta := reader * int32(len(ws))
-		if len(ws) == len(few) { // perhaps there are more
-			m.word.Add(delta)
-			for _, w := range ws {
-				w.Unpark()
-			}
-			continue
-		}
-		step.At("rwmutex.admit")
-		delta -= m.word.Load() & (writing | reading)
-		m.word.Add(delta) // R6
-		m.mu.Unlock()
-		for _, w := range ws {
-			w.Unpark()
-		}
-		return
-	}
-}
-
-// resolveReaders appends readers that it has taken out of the queue and resolved, as far as ws has room.
-//
-// Preconditions: mu is held.
-func (m *RWMutex) resolveReaders(ws []*park.Waiter) []*park.Waiter {
-	for len(ws) < cap(ws) {
-		w, _ := m.readers.Resolve()
-		if w == nil {
-			break
-		}
-		m.end()
-		ws = append(ws, w)
-	}
-	invariant.True(len(ws) == cap(ws) || m.readers.Empty(), "syncs: readers are left in the queue")
-	return ws
+	n := in.Resolve(&m.readers, park.All)
+	m.waiting -= n
+	step.At("rwmutex.admit")
+	m.word.Add(reader*int32(n) - m.word.Load()&(writing|reading)) // R6
+	m.mu.Unlock()
+	in.Unpark()
 }

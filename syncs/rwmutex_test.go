@@ -188,7 +188,7 @@ func TestBubbleRWMutexWriterPriority(t *testing.T) {
 		}})
 	}
 	for _, e := range endings {
-		for _, n := range []int{1, 31, 32, 33, 64, 100} { // 32 fit on the stack
+		for _, n := range []int{1, 31, 32, 33, 64, 100} {
 			synctest.Test(t, func(t *testing.T) {
 				var m syncs.RWMutex
 				bg := context.Background()

@@ -38,7 +38,7 @@ import (
 //
 //	word  bit 0: queued, somebody is in line; the rest: free, permits that are not taken. Less than none are free while
 //	      more are taken than a size that has shrunk
-//	size  permits there are; changed under mu
+//	size  permits there are; changed under mu, and resizing while S4 goes on
 //	line  those who wait, in the order of their coming; under mu
 //
 //	S1 take    free − n         Acquire, TryAcquire: CAS, while not queued and it fits
@@ -60,7 +60,7 @@ type Semaphore struct {
 	word atomic.Int64
 	size atomic.Int64
 
-	mu   sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu   step.Mutex // before a timer shard's; nothing of a user is called with it held
 	line line
 	counts
 }
@@ -87,6 +87,11 @@ const (
 	inLine     = 1         // queued, in the word
 	permit     = 2         // one that is free
 	maxPermits = 1<<62 - 1 // as many as the word can count
+
+	// In size while that and the word change, under mu: then a Release, which compares the two to find out whether it
+	// gives back too many, has to come under mu as well. (Unless it stands still from its look at both to its
+	// compare-and-swap, and the word is then as it was: what is wrong passes, once in a blue moon; what is right always.)
+	resizing = -maxPermits
 )
 
 // NewSemaphore returns a semaphore with n permits. It panics if n is negative.
@@ -137,12 +142,11 @@ func (s *Semaphore) SetSize(n int64) {
 	more := n - s.size.Load()
 	if more < 0 {
 		refused = s.refuseLocked(n)
-		s.word.Add(more * permit) // S4. A Release in between must not look like one too many: it compares with size
-		s.size.Store(n)
-	} else {
-		s.size.Store(n)
-		s.word.Add(more * permit) // S4
 	}
+	s.size.Store(resizing)
+	s.word.Add(more * permit) // S4
+	step.At("semaphore.size")
+	s.size.Store(n)
 	ended := s.grantLocked()
 	s.mu.Unlock()
 	unpark(&refused)
@@ -150,7 +154,11 @@ func (s *Semaphore) SetSize(n int64) {
 }
 
 // Size returns how many permits there are, taken or not.
-func (s *Semaphore) Size() int64 { return s.size.Load() }
+func (s *Semaphore) Size() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size.Load()
+}
 
 // Stats reports how many permits are taken and who waits.
 func (s *Semaphore) Stats() Stats {

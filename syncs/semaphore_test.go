@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -394,4 +395,36 @@ func TestBubbleSemaphoreAsLimit(t *testing.T) {
 			t.Error(err, s.Held())
 		}
 	})
+}
+
+// A Release of too many is found out beside a SetSize as well, and changes nothing.
+func TestSemaphoreReleaseBesideSetSize(t *testing.T) {
+	for i := range some(10_000) {
+		sizes := []int64{10, 3}
+		if i%2 == 0 {
+			slices.Reverse(sizes)
+		}
+		s := syncs.NewSemaphore(sizes[0])
+		s.TryAcquire(1)
+		var began, done atomic.Bool
+		var group sync.WaitGroup
+		group.Go(func() {
+			for !began.Load() {
+				yield()
+			}
+			s.SetSize(sizes[1])
+			done.Store(true)
+		})
+		for ended := false; !ended; {
+			ended = done.Load()
+			if got := panics(func() { s.Release(2) }); got == "" {
+				t.Fatal("more was released than was taken")
+			}
+			began.Store(true)
+		}
+		group.Wait()
+		if s.Held() != 1 {
+			t.Fatalf("held %d", s.Held())
+		}
+	}
 }

@@ -409,7 +409,7 @@ func TestStormCancelsAimedAtGrants(t *testing.T) {
 					yield()
 				}
 				group.Go(func() {
-					for served.Load() < int64(n) {
+					for more := true; more; more = served.Load() < int64(n) { // once at least, even if all were canceled before
 						x.grant()
 						for range r.IntN(3) {
 							yield()
@@ -474,7 +474,7 @@ func TestStormOneScope(t *testing.T) {
 					yield()
 				}
 				group.Go(func() {
-					for served.Load() < int64(n) {
+					for more := true; more; more = served.Load() < int64(n) { // once at least, as above
 						x.grant()
 						yield()
 					}

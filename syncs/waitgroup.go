@@ -2,7 +2,6 @@ package syncs
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/internal/step"
@@ -33,7 +32,7 @@ type WaitGroup struct {
 	_    noCopy
 	word atomic.Int64
 
-	mu    sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu    step.Mutex // before a timer shard's; nothing of a user is called with it held
 	queue park.List
 }
 
@@ -53,16 +52,22 @@ type WaitGroup struct {
 // With one atomic addition for G1, as in package sync, the counter could come to 0 and be left again before the queue is
 // emptied: then who came after would go with those who came before. Package sync forbids that, here it is common: a
 // Wait whose bound has passed, and the group goes on.
-const awaited = 1
+const (
+	awaited    = 1
+	maxCounter = 1<<62 - 1 // as much as the word can count
+)
 
 // Add adds n, which may be negative, to the counter. It panics, and changes nothing, if the counter would become
-// negative.
+// negative, or more than 1<<62 - 1.
 func (g *WaitGroup) Add(n int) {
 	for {
 		s := g.word.Load()
 		c := s>>1 + int64(n)
-		if c < 0 {
+		if c < 0 && n < 0 {
 			panic("bide/syncs: negative counter of a WaitGroup")
+		}
+		if c < 0 || c > maxCounter {
+			panic("bide/syncs: counter of a WaitGroup beyond 1<<62 - 1")
 		}
 		if c == 0 && s&awaited != 0 {
 			if g.release(s) {

@@ -1,6 +1,7 @@
 package syncs
 
 import (
+	"math"
 	"testing"
 
 	"bide.invalid/bide/park"
@@ -77,4 +78,24 @@ func TestWaitGroupTransitions(t *testing.T) {
 	})
 	step("G1", 2, 0, g.Done)
 	taken.demand(t, "waitgroup.go", "G")
+}
+
+// A counter that would be too large panics, and changes nothing.
+func TestWaitGroupTooLarge(t *testing.T) {
+	var g WaitGroup
+	g.word.Store((maxCounter - 1) << 1)
+	g.Add(1)
+	for _, n := range []int{1, 2, math.MaxInt} {
+		func() {
+			defer func() {
+				if r := recover(); r != "bide/syncs: counter of a WaitGroup beyond 1<<62 - 1" {
+					t.Errorf("Add of %d: panic %v", n, r)
+				}
+			}()
+			g.Add(n)
+		}()
+	}
+	if g.Done(); g.Counter() != maxCounter-1 {
+		t.Errorf("the panics have left a counter of %d", g.Counter())
+	}
 }

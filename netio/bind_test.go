@@ -1,0 +1,266 @@
+package netio_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"bide.invalid/bide"
+	"bide.invalid/bide/clock"
+	"bide.invalid/bide/netio"
+)
+
+// A reader of lines knows no context, and ends with it; nothing is lost.
+func TestBindBufio(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peer := pipe(t)
+		go func() {
+			peer.Write([]byte("one\ntw"))
+			time.Sleep(time.Minute)
+			peer.Write([]byte("o\n"))
+		}()
+		err := bide.FailAfter(t.Context(), time.Second, func(ctx context.Context) error {
+			r := bufio.NewReader(netio.Bind(ctx, c))
+			if line, err := r.ReadString('\n'); line != "one\n" || err != nil {
+				t.Errorf("read %q, %v", line, err)
+			}
+			line, err := r.ReadString('\n')
+			if line != "tw" {
+				t.Errorf("read %q", line)
+			}
+			return err
+		})
+		if !errors.As(err, new(*bide.TimeoutError)) {
+			t.Error(err)
+		}
+		if line, err := bufio.NewReader(netio.Bind(t.Context(), c)).ReadString('\n'); line != "o\n" || err != nil {
+			t.Errorf("then read %q, %v", line, err)
+		}
+	})
+}
+
+// io.Copy between connections, and from and to a file, moves every byte, and ends with the scope in the middle.
+func TestBindCopy(t *testing.T) {
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<14)
+	file := t.TempDir() + "/big"
+	if err := os.WriteFile(file, big, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, inPeer := loopback(t)
+	out, outPeer := loopback(t)
+	from, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	s := bide.Open(t.Context())
+	defer s.Close(nil)
+	sent := make(chan error)
+	go func() { // file → inPeer → in → out → outPeer
+		_, err := io.Copy(netio.Bind(s, inPeer), from)
+		inPeer.(*net.TCPConn).CloseWrite()
+		sent <- err
+	}()
+	go func() {
+		_, err := io.Copy(netio.Bind(s, out), netio.Bind(s, in))
+		out.(*net.TCPConn).CloseWrite()
+		sent <- err
+	}()
+	var got bytes.Buffer
+	if n, err := io.Copy(&got, netio.Bind(s, outPeer)); n != int64(len(big)) || err != nil || !bytes.Equal(got.Bytes(), big) {
+		t.Errorf("%d bytes came through, %v", n, err)
+	}
+	if err := errors.Join(<-sent, <-sent); err != nil {
+		t.Error(err)
+	}
+
+	// A copy to a peer that takes nothing, and one from a peer that says nothing.
+	mine, _ := loopback(t)
+	silent, _ := loopback(t)
+	v := clock.NewVirtual()
+	w := bide.Open(t.Context(), bide.Clock(v), bide.Timeout(time.Second))
+	defer w.Close(nil)
+	go func() {
+		_, err := io.Copy(netio.Bind(w, mine), endless{})
+		sent <- err
+	}()
+	go func() {
+		_, err := io.Copy(io.Discard, netio.Bind(w, silent))
+		sent <- err
+	}()
+	v.Advance(time.Second)
+	canceled(t, w, <-sent)
+	canceled(t, w, <-sent)
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// One connection, bound to one scope after the other, is one Conn.
+func TestBindAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, peer := net.Pipe()
+		defer peer.Close()
+		var c net.Conn = netio.New(a)
+		defer c.Close()
+		for range 3 {
+			s := bide.Open(t.Context(), bide.Timeout(time.Second))
+			c = netio.Bind(s, c)
+			_, err := c.Read(make([]byte, 1))
+			canceled(t, s, err)
+			s.Close(nil)
+		}
+		go peer.Write([]byte("x"))
+		if n, err := netio.Bind(t.Context(), c).Read(make([]byte, 1)); n != 1 || err != nil {
+			t.Error(n, err)
+		}
+	})
+}
+
+// A peer that drips a byte now and then makes progress by one measure, and not by another.
+func TestProgress(t *testing.T) {
+	for _, x := range []struct {
+		bytes int
+		cut   bool
+	}{{1, false}, {10, false}, {11, true}, {1000, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			c, peer := pipe(t)
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				for range 100 { // 10 bytes in each 10 s
+					time.Sleep(time.Second - time.Millisecond)
+					peer.Write([]byte("x"))
+				}
+				peer.Close()
+			}()
+			var got []byte
+			err := bide.Run(t.Context(), func(s *bide.Scope) (err error) {
+				got, err = io.ReadAll(netio.BindProgress(s, c, x.bytes))
+				return err
+			}, bide.Idle(10*time.Second))
+			var e *bide.TimeoutError
+			if x.cut != errors.As(err, &e) || !x.cut && (err != nil || len(got) != 100) {
+				t.Errorf("at least %d bytes in 10 s: %d bytes, %v", x.bytes, len(got), err)
+			}
+			c.Close()
+			<-over
+		})
+	}
+}
+
+// A peer that takes slowly.
+func TestProgressWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peer := pipe(t)
+		go func() {
+			for range 10 {
+				time.Sleep(9 * time.Second)
+				io.CopyN(io.Discard, peer, 16<<10)
+			}
+		}() // and then no more
+		err := bide.Run(t.Context(), func(s *bide.Scope) error {
+			n, err := netio.BindProgress(s, c, 1).Write(bytes.Repeat([]byte("x"), 1<<20))
+			if n != 160<<10 {
+				t.Errorf("%d bytes went out", n)
+			}
+			return err
+		}, bide.Idle(10*time.Second))
+		if !errors.As(err, new(*bide.TimeoutError)) {
+			t.Error(err)
+		}
+	})
+}
+
+// Pipe carries both directions, passes ends on, and ends with the bounds.
+func TestPipe(t *testing.T) {
+	a, client := loopback(t)
+	b, server := loopback(t)
+	done := make(chan error)
+	go func() { done <- netio.Pipe(t.Context(), a, b, time.Hour) }()
+	go func() { // an echo that answers when it has everything
+		all, _ := io.ReadAll(server)
+		server.Write([]byte(strings.ToUpper(string(all))))
+		server.Close()
+	}()
+	client.Write([]byte("hello"))
+	client.(*net.TCPConn).CloseWrite()
+	if all, err := io.ReadAll(client); string(all) != "HELLO" || err != nil {
+		t.Errorf("got %q, %v", all, err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPipeBounds(t *testing.T) {
+	for _, x := range []struct {
+		name        string
+		idle, total time.Duration
+		talk        bool
+		source      bide.Source
+		took        time.Duration
+	}{
+		{"idle", time.Minute, time.Hour, false, bide.ByIdle, time.Minute},
+		{"total", time.Minute, time.Hour, true, bide.ByDeadline, time.Hour},
+		{"total alone", 0, time.Hour, false, bide.ByDeadline, time.Hour},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, client := net.Pipe()
+				b, server := net.Pipe()
+				var others sync.WaitGroup
+				defer others.Wait()
+				defer func() { a.Close(); b.Close() }()
+				others.Go(func() { io.Copy(io.Discard, server) })
+				others.Go(func() {
+					for x.talk {
+						time.Sleep(50 * time.Second)
+						if _, err := client.Write([]byte("x")); err != nil {
+							return
+						}
+					}
+				})
+				start := time.Now()
+				var inner error
+				err := bide.FailAfter(t.Context(), x.total, func(ctx context.Context) error {
+					inner = netio.Pipe(ctx, a, b, x.idle)
+					return inner
+				})
+				if !errors.As(err, new(*bide.TimeoutError)) || time.Since(start) != x.took {
+					t.Errorf("%v after %v", err, time.Since(start))
+				}
+				if idle := errors.As(inner, new(*bide.TimeoutError)); idle != (x.source == bide.ByIdle) {
+					t.Errorf("Pipe ended with %v", inner)
+				}
+			})
+		})
+	}
+}
+
+// Where an end cannot be passed on, it ends the other direction; an error does.
+func TestPipeEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, client := net.Pipe()
+		b, server := net.Pipe()
+		defer func() { a.Close(); b.Close(); server.Close() }()
+		time.AfterFunc(time.Second, func() { client.Close() })
+		if err := netio.Pipe(t.Context(), a, b, 0); err != nil {
+			t.Error(err)
+		}
+		time.AfterFunc(time.Second, func() { a.Close() })
+		if err := netio.Pipe(t.Context(), a, b, 0); err == nil {
+			t.Error("no error of a closed connection")
+		}
+	})
+}

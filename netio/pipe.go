@@ -1,0 +1,67 @@
+package netio
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"bide.invalid/bide"
+)
+
+// Pipe carries bytes between a and b, in both directions, until both have ended: for a proxy. The bound of ctx is the
+// total. If nothing has moved in either direction for idle, it returns a *[bide.TimeoutError]; 0 is no such bound, but
+// then a peer that is gone, and whose end nobody was told of, may hold it for ever. It neither closes a nor b.
+//
+// The end of one direction is passed on by CloseWrite, and the other goes on. If the connection has no CloseWrite, both
+// end. An error of one direction ends the other, and is returned.
+func Pipe(ctx context.Context, a, b net.Conn, idle time.Duration) error {
+	var opts []bide.Option
+	if idle > 0 {
+		opts = append(opts, bide.Idle(idle))
+	}
+	x, y := wrap(a), wrap(b)
+	return bide.WithNursery(ctx, func(ctx context.Context, n *bide.Nursery) error {
+		carry := func(to, from *Conn) {
+			n.Go(func(ctx context.Context) error {
+				if err := copyTelling(ctx, to, from); err != nil {
+					return err
+				}
+				if !closeWrite(to.Conn) {
+					n.Cancel(errEnded)
+				}
+				return nil
+			})
+		}
+		carry(x, y)
+		carry(y, x)
+		return nil
+	}, opts...)
+}
+
+var errEnded = errors.New("one direction has ended, and the other connection cannot be told")
+
+// copyTelling copies until the end of from, and tells the scope of ctx of each piece.
+func copyTelling(ctx context.Context, to, from *Conn) error {
+	// Not io.Copy's own ways: they tell when they are through.
+	r := struct{ io.Reader }{BindProgress(ctx, from, 1)}
+	w := struct{ io.Writer }{BindProgress(ctx, to, 1)}
+	_, err := io.Copy(w, r)
+	return err
+}
+
+// closeWrite ends the writing of c, and of nothing else. It reports false if c cannot do that.
+func closeWrite(c net.Conn) bool {
+	for {
+		switch k := c.(type) {
+		case interface{ CloseWrite() error }:
+			k.CloseWrite() // an error: gone already
+			return true
+		case interface{ NetConn() net.Conn }:
+			c = k.NetConn()
+		default:
+			return false
+		}
+	}
+}
