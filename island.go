@@ -150,11 +150,8 @@ func (s *Scope) heed() {
 	}
 	var first *shutdown
 	s.eachStopAbove(func(st *shutdown) {
-		if st.at <= st.scope.now() {
-			st.come()
-		}
 		switch {
-		case st.fired.Load():
+		case st.fired.Load() || st.at <= st.scope.now():
 			if first == nil || st.at <= first.at { // of two that have come; on different clocks either is right
 				first = st
 			}
@@ -163,6 +160,7 @@ func (s *Scope) heed() {
 		}
 	})
 	if first != nil {
+		first.come()
 		s.cut(first)
 	}
 }

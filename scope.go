@@ -37,6 +37,7 @@ import (
 //	listed    ... and not only about to
 //	told      constant: an observer (internal/registry) was told of the opening, and is told of the end
 //	misnested it was closed while a scope below it, observed and not canceled, was open
+//	passed    its sums were added to those above: what comes later goes there as well
 //	counted   constant: cancel points are counted, see point
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
@@ -131,6 +132,7 @@ const (
 	told
 	misnested
 	pushed
+	passed
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.

@@ -133,7 +133,7 @@ func (h *handover[T]) run(n *Nursery, f func(context.Context, func(T) bool) erro
 			err = n.caught(v)
 		}
 		defer n.count(false) // also if a method of err panics
-		n.release()
+		defer n.release()
 		h.end(n, err)
 	}()
 	err = f(h.scope, h.ready)
