@@ -32,16 +32,14 @@ const (
 	KindPool
 	KindQueue
 	KindFlight
-	KindIO
 	KindRead
 	KindWrite
-	KindDial
 	KindAccept
 	KindUser Kind = 64
 )
 
 var kindNames = [...]string{"other", "sleep", "lock", "event", "future", "any", "nursery", "cond", "semaphore", "sequencer",
-	"group", "pool", "queue", "flight", "io", "read", "write", "dial", "accept"}
+	"group", "pool", "queue", "flight", "read", "write", "accept"}
 
 // String names the kind.
 func (k Kind) String() string {
