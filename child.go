@@ -19,6 +19,7 @@ func (n *Nursery) below(c *call, f func(context.Context) error, opts []Option) *
 	}
 	s := &Scope{}
 	s.open(c, &n.scope, opts)
+	s.setHere(2)
 	return s
 }
 

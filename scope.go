@@ -67,6 +67,7 @@ import (
 type Scope struct {
 	parent context.Context
 	state  atomic.Uint32
+	site   site          // of who has set the bound, see setHere; under mu once shared
 	start  clock.Instant // when it was opened bounded, or first bounded, or else observed; under mu once shared
 	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared, or moved later by Progress
 	cause  atomic.Pointer[Canceled]
@@ -180,6 +181,7 @@ func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 			s.bound(o.d)
 		}
 	}
+	s.setHere(2)
 	if registry.On() {
 		s.tell()
 	}
