@@ -72,6 +72,7 @@ func (n *Nursery) child(f func(context.Context) error, s *Scope) {
 		defer n.release()    // who gets the slot finds the nursery canceled, if err does that
 		n.file(err, BySibling, name)
 	}()
+	n.scope.wear() // the goroutine has those of whoever has called Go
 	if s == nil {
 		err = f(&n.scope)
 		return
@@ -93,6 +94,7 @@ func (n *Nursery) service(f func(context.Context) error, s *Scope) {
 		}
 		n.file(err, BySibling, name)
 	}()
+	n.services.wear()
 	if s == nil {
 		err = f(n.services)
 		return

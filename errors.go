@@ -183,7 +183,7 @@ func (e *TimeoutError) SetBy() string {
 	return function + " " + line
 }
 
-// Format writes Error, and with %+v all that is known: also when the body ended, and SetBy.
+// Format writes Error, and with %+v, which log/slog uses, all that is known: also when the body ended, and SetBy.
 func (e *TimeoutError) Format(f fmt.State, verb rune) {
 	if verb != 'v' || !f.Flag('+') {
 		fmt.Fprintf(f, fmt.FormatString(f, verb), e.Error())
