@@ -1,7 +1,7 @@
 # Thin names for the commands; what they do is in .ci/run, which needs no make.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race stress fuzz cover bench bench-quick bench-code plots rename ci
+.PHONY: help check test race stress explore fuzz cover bench bench-quick bench-code plots rename ci
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,9 @@ stress: ## each storm for STRESS (60s); the core over and over: race detector (C
 	BIDE_STRESS=$(STRESS) go test -v -timeout 1h -run 'Stress|Storm|Litmus' ./park ./timer ./syncs .
 	go test -race -timeout 1h -count=$(COUNT) . ./park ./timer ./syncs ./clock
 	go test -tags bidestep,bideinvariant -timeout 1h -count=$(COUNT) . ./park ./timer ./syncs
+
+explore: ## every schedule of small models, EXPLORE (8s) for each: under 5 minutes
+	BIDE_EXPLORE=$(EXPLORE) go test -tags bidestep,bideinvariant -timeout 1h -v -run '^TestSim' ./park ./timer ./syncs .
 
 fuzz: ## every fuzz target for FUZZTIME (1m)
 	@FUZZTIME=$(FUZZTIME) bash .ci/run fuzz
@@ -50,5 +53,6 @@ ci: ## everything, as .ci/run does it
 
 COUNT ?= 20
 STRESS ?= 60s
+EXPLORE ?= 8s
 FUZZTIME ?= 1m
 RAW ?= .out/bench.jsonl

@@ -68,7 +68,7 @@ func (n *Nursery) child(f func(context.Context) error, s *Scope) {
 			err = n.caught(v)
 		}
 		defer n.count(false) // also if a method of err panics
-		n.release()
+		defer n.release()    // who gets the slot finds the nursery canceled, if err does that
 		n.file(err, BySibling, name)
 	}()
 	if s == nil {

@@ -136,7 +136,7 @@ type TimeoutError struct {
 
 // Error says whose bound, how long it was, where the time went, and, if the end took its time, when that was:
 //
-//	bide: checkout: timeout after 2s: pool 1.7s, lock 200ms; ended after 3.1s
+//	bide: checkout: timeout after 2s: pool 1.7s, lock 0.2s; ended after 3.1s
 //
 // The ledger has durations where the scope was told to [Account]; else it says what was being waited for.
 func (e *TimeoutError) Error() string {

@@ -3,9 +3,9 @@ package bide
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"bide.invalid/bide/internal/registry"
+	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 )
 
@@ -17,7 +17,7 @@ type Nursery struct {
 	supervise bool
 	repanic   bool
 
-	mu       sync.Mutex
+	mu       step.Mutex
 	live     int          // children, and the body; also those that wait for a slot
 	serving  int          // services
 	ended    bool         // the last of them has ended: nobody may be added

@@ -2,7 +2,6 @@ package bide
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +37,7 @@ import (
 //	listed    ... and not only about to
 //	told      constant: an observer (internal/registry) was told of the opening, and is told of the end
 //	misnested it was closed while a scope below it, observed and not canceled, was open
+//	passed    its sums were added to those above: what comes later goes there as well
 //	counted   constant: cancel points are counted, see point
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
@@ -72,7 +72,7 @@ type Scope struct {
 	cause  atomic.Pointer[Canceled]
 	extra  atomic.Pointer[extra]
 
-	mu      sync.Mutex
+	mu      step.Mutex
 	waiters park.Waiters
 	kids    ilist.List[kid, *kid] // observed scopes right below
 
@@ -87,7 +87,7 @@ type extra struct {
 	onPoint func()         // likewise; called at cancel points
 	service *timer.Service // likewise; nil: the default one
 
-	pushing sync.Mutex // see Locks
+	pushing step.Mutex // see Locks
 	halt    atomic.Pointer[halt]
 
 	// under the scope's mu
@@ -132,6 +132,7 @@ const (
 	told
 	misnested
 	pushed
+	passed
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.

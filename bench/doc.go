@@ -7,4 +7,6 @@
 //	internal/rows   the rows, a file each
 //	internal/plots  the page, the tables and what is plotted
 //	internal/svg    line plots as SVG
+//
+// Its own tests are those of scopes together with golang.org/x/sync.
 package bench

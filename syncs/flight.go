@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/invariant"
@@ -55,7 +54,7 @@ import (
 type Flight[K comparable, V any] struct {
 	_ noCopy
 
-	mu    sync.Mutex
+	mu    step.Mutex
 	calls table[K, *flown[V]]
 }
 

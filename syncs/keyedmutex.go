@@ -44,7 +44,7 @@ import (
 type KeyedMutex[K comparable] struct {
 	_ noCopy
 
-	mu   sync.Mutex // before a timer shard's. Of a user, only the comparison of keys is called with it held
+	mu   step.Mutex // before a timer shard's. Of a user, only the comparison of keys is called with it held
 	keys table[K, *park.List]
 }
 

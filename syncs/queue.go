@@ -3,7 +3,6 @@ package syncs
 import (
 	"context"
 	"strconv"
-	"sync"
 
 	"bide.invalid/bide/internal/invariant"
 	"bide.invalid/bide/internal/step"
@@ -55,7 +54,7 @@ type Queue[T any] struct {
 	_    noCopy
 	room int
 
-	mu               sync.Mutex
+	mu               step.Mutex
 	in               ring[T]
 	getting, putting row[T]
 	places           stock[T]

@@ -60,7 +60,7 @@ type Semaphore struct {
 	word atomic.Int64
 	size atomic.Int64
 
-	mu   sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu   step.Mutex // before a timer shard's; nothing of a user is called with it held
 	line line
 	counts
 }

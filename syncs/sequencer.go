@@ -3,7 +3,6 @@ package syncs
 import (
 	"context"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/clock"
@@ -38,7 +37,7 @@ type Sequencer struct {
 	word   atomic.Uint64
 	lowest atomic.Uint64 // the lowest number that is waited for, or 0. Stored under mu
 
-	mu     sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu     step.Mutex // before a timer shard's; nothing of a user is called with it held
 	levels levels
 }
 
