@@ -10,7 +10,7 @@ import (
 	"bide.invalid/bide/timer"
 )
 
-// S4: how late a thousand timers are that come within half a second, on an idle machine, while all processors compute
+// S4: how late five hundred timers are that come within a quarter of a second, on an idle machine, while all processors compute
 // (golang/go#38860), and while the collector runs all the time.
 var s4 = pair.Row{
 	Name: "S4", Title: "lateness: idle, all processors busy, the collector running", Procs: 2, Rounds: 5,
@@ -63,7 +63,7 @@ func linesS4() (lines []pair.Line) {
 }
 
 func runS4(r *pair.Run) error {
-	n, span := r.Scale(1000), time.Duration(r.Scale(int(500*time.Millisecond)))
+	n, span := r.Scale(500), time.Duration(r.Scale(int(250*time.Millisecond)))
 	methods := []method{expiring[0], expiring[1], expiring[3], {preciseTimer, ourCrowd(timer.Tolerance(0))}}
 	for _, l := range loads {
 		var over atomic.Bool

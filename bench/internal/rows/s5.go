@@ -28,7 +28,7 @@ const (
 	inTurn      = "in turn"
 )
 
-func withShards(n int) string { return fmt.Sprintf("@%d shards", n) }
+func withShards(n int) string { return fmt.Sprintf("@shards: %d", n) }
 
 func linesS5() (lines []pair.Line) {
 	for _, n := range shardings {
@@ -53,36 +53,37 @@ func runS5(r *pair.Run) error {
 		}
 		var turn atomic.Uint32
 		spread := sync.Pool{New: func() any { return &shards[turn.Add(1)%uint32(n)] }}
+		ofProcessor := func(int) *shard {
+			sh := spread.Get().(*shard)
+			spread.Put(sh)
+			return sh
+		}
+		next := func(i int) *shard { return &shards[i%n] }
 		for r.Next() {
-			r.Op(byProcessor+withShards(n), func(ops int) {
-				together(p, ops, func(ops int) {
-					linkIn(ops, due, func(int) *shard {
-						sh := spread.Get().(*shard)
-						spread.Put(sh)
-						return sh
-					})
-				})
-			})
-			r.Op(inTurn+withShards(n), func(ops int) {
-				together(p, ops, func(ops int) {
-					linkIn(ops, due, func(i int) *shard { return &shards[i%n] })
-				})
-			})
+			r.Op(byProcessor+withShards(n), func(ops int) { together(p, ops, func(ops int) { link(ops, due, ofProcessor) }) })
+			r.Op(inTurn+withShards(n), func(ops int) { together(p, ops, func(ops int) { link(ops, due, next) }) })
 		}
 	}
 	return nil
 }
 
-// linkIn links a node and takes it out, n times.
-func linkIn(n int, due clock.Instant, pick func(i int) *shard) {
-	var node queue.Node[struct{}]
+// link links and takes out, n times, now this and now that of some nodes. A node stays with the shard that it is given
+// first, as the service's entries do.
+func link(n int, due clock.Instant, pick func(i int) *shard) {
+	var nodes [256]struct {
+		queue.Node[struct{}]
+		sh *shard
+	}
 	for i := range n {
-		sh := pick(i)
-		sh.mu.Lock()
-		sh.w.Link(&node, due)
-		sh.mu.Unlock()
-		sh.mu.Lock()
-		sh.w.Unlink(&node)
-		sh.mu.Unlock()
+		e := &nodes[i%len(nodes)]
+		if e.sh == nil {
+			e.sh = pick(i)
+		}
+		e.sh.mu.Lock()
+		e.sh.w.Link(&e.Node, due)
+		e.sh.mu.Unlock()
+		e.sh.mu.Lock()
+		e.sh.w.Unlink(&e.Node)
+		e.sh.mu.Unlock()
 	}
 }
