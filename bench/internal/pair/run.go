@@ -20,7 +20,7 @@ type Plan struct {
 // Full is what is published, Quick a look within a minute.
 var (
 	Full  = Plan{Rounds: 10, Window: 100 * time.Millisecond, Divide: 1}
-	Quick = Plan{Rounds: 10, Window: 20 * time.Millisecond, Divide: 1, Quick: true}
+	Quick = Plan{Rounds: 8, Window: 20 * time.Millisecond, Divide: 1, Quick: true}
 )
 
 // A Run is a row under way. It is used by the goroutine that it was given to.
