@@ -1,7 +1,7 @@
 # Thin names for the commands; what they do is in .ci/run, which needs no make.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race stress explore fuzz cover bench bench-quick bench-code plots rename ci
+.PHONY: help check test race e2e stress explore fuzz cover bench bench-quick bench-code plots rename ci
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -14,6 +14,9 @@ test: ## all tests of all modules
 
 race: ## all tests under the race detector
 	@bash .ci/run race
+
+e2e: ## real peers: PostgreSQL, nginx, curl; they are installed where that can be done
+	@bash .ci/run e2e
 
 stress: ## each storm for STRESS (60s); the core over and over: race detector (COUNT=20), seeded scheduler (BIDE_STEP_SEED)
 	BIDE_STRESS=$(STRESS) go test -v -timeout 1h -run 'Stress|Storm|Litmus' ./park ./timer ./syncs .
