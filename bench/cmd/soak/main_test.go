@@ -114,3 +114,15 @@ func TestSoakRealTime(t *testing.T) {
 		t.Errorf("%d lines:\n%s", n, stdout.String())
 	}
 }
+
+// Each connection that is opened expires at most once, and most that expire are opened anew.
+func TestCountsRealTime(t *testing.T) {
+	p := plan{length: 600 * time.Millisecond, conns: 200}
+	pushed, expired, opened := 0, 0, 0
+	all, _ := p.run(func(r row) {
+		pushed, expired, opened = pushed+r.pushed, expired+r.expired, opened+r.opened
+	})
+	if len(all) != rows || pushed == 0 || opened == 0 || expired > opened+p.conns || expired < opened-p.conns {
+		t.Errorf("%d rows; %d pushed, %d expired, %d opened anew", len(all), pushed, expired, opened)
+	}
+}

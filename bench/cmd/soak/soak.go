@@ -48,6 +48,7 @@ type soak struct {
 type row struct {
 	at              time.Duration
 	pushed, expired int
+	opened          int // anew, since they had expired
 	late            pair.Figures
 	heap, taken     uint64 // bytes that are reachable; bytes that the process has from the system
 	pending         int
@@ -129,6 +130,7 @@ func (s *soak) measure() (r row) {
 			if c := s.conns[i]; s.over(c) {
 				c.close()
 				s.open(i)
+				r.opened++
 			} else {
 				c.push()
 				r.pushed++
