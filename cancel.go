@@ -49,14 +49,17 @@ func (s *Scope) Cause() error {
 }
 
 // cancelFrom cancels s because ctx, a context that is not a scope, is canceled.
-func (s *Scope) cancelFrom(ctx context.Context) {
+func (s *Scope) cancelFrom(ctx context.Context) { s.inherit(s.causeOf(ctx)) }
+
+// causeOf is what ctx, which is canceled, was canceled with; if that is not known to be a scope's, a Canceled by context.
+func (s *Scope) causeOf(ctx context.Context) *Canceled {
 	cause := context.Cause(ctx)
-	c, ok := cause.(*Canceled)
-	if !ok || !c.made() {
-		c = s.canceled(ByContext, cause)
-		c.err, c.on = ctx.Err(), nil // when that was is not known
+	if c, ok := cause.(*Canceled); ok && c.made() {
+		return c
 	}
-	s.cancel(c, 0, clock.Forever)
+	c := s.canceled(ByContext, cause)
+	c.err, c.on = ctx.Err(), nil // when that was is not known
+	return c
 }
 
 // cancel cancels s and everything below with c: S3. If s is canceled already, or its deadline is after asOf, nothing

@@ -356,7 +356,7 @@ var _ = register(74, "standard_children", func(c *C) {
 			c.Virtual(func(ctx context.Context, vc *clock.Virtual) {
 				s := bide.Open(ctx, bide.Timeout(time.Minute), bide.Name("parent"))
 				defer s.Close(nil)
-				before := runtime.NumGoroutine()
+				before := goroutinesWith("")
 				var kids []context.Context
 				for i := range n {
 					parent := context.Context(s)
@@ -369,7 +369,8 @@ var _ = register(74, "standard_children", func(c *C) {
 				}
 				c.Settle()
 				// Others of the process may end meanwhile, or one be at work: not hundreds.
-				c.True(runtime.NumGoroutine()-before < n/100, "%s: %d goroutines for %d children", name, runtime.NumGoroutine()-before, n)
+				more := goroutinesWith("") - before
+				c.True(more < n/100, "%s: %d goroutines for %d children", name, more, n)
 				for _, kid := range kids {
 					c.NoError(kid.Err())
 				}

@@ -26,6 +26,8 @@ func (d *deadline) Fire(now clock.Instant) {
 	s := (*Scope)(d)
 	if p := s.above(); p != nil {
 		p.look(true)
+	} else if s.foreign() && s.parent.Err() != nil {
+		s.cancelFrom(s.parent) // it is told a moment later otherwise, if at all
 	}
 	if st := s.stopping(); st != nil && st.at < clock.Instant(s.due.Load()) && st.at <= now {
 		st.come() // it was first, and its timer is late
@@ -93,6 +95,10 @@ func (s *Scope) setDue(due clock.Instant) bool {
 	if s.look(true) {
 		return false
 	}
+	var by site
+	if s.sited() {
+		by = here(2)
+	}
 	step.At("scope.setdue")
 	s.mu.Lock()
 	now := s.now()      // under mu: of two that set it, the second sees that the first has set it to the past
@@ -105,10 +111,11 @@ func (s *Scope) setDue(due clock.Instant) bool {
 		}
 		return false
 	}
-	if s.start == clock.Forever || s.state.And(^stamped)&stamped != 0 {
+	if due != clock.Forever && (s.start == clock.Forever || s.state.And(^stamped)&stamped != 0) {
 		s.start = now
 	}
 	s.due.Store(int64(due))
+	s.site = by
 	if due > now && s.state.Load()&observed != 0 {
 		if due == clock.Forever {
 			s.timers().Cancel(&s.entry)

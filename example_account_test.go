@@ -7,28 +7,51 @@ import (
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/park"
 	"bide.invalid/bide/syncs"
 )
 
 // The error of a bound says where the time went.
 func ExampleAccount() {
 	virtually(func(ctx context.Context, _ *clock.Virtual) {
-		var ready syncs.Event
+		conns := syncs.Pool[string]{New: func(context.Context) (string, error) { return "conn", nil }, Max: 1}
 		var stock syncs.Mutex
-		stock.TryLock() // somebody holds it, and does not let go
+		conn, _ := conns.Get(ctx) // somebody has the only one, and the lock
+		stock.TryLock()
+		go func() {
+			bide.Sleep(ctx, 1700*time.Millisecond)
+			conns.Put(conn)
+			bide.Sleep(ctx, 200*time.Millisecond)
+			stock.Unlock()
+		}()
+
 		err := bide.FailAfter(ctx, 2*time.Second, func(ctx context.Context) error {
-			if err := bide.Sleep(ctx, 300*time.Millisecond); err != nil {
+			c, err := conns.Get(ctx)
+			if err != nil {
 				return err
 			}
-			ready.Set()
-			if err := ready.Wait(ctx); err != nil { // was no wait
+			defer conns.Put(c)
+			if err := stock.Lock(ctx); err != nil {
 				return err
 			}
-			return stock.Lock(ctx)
+			defer stock.Unlock()
+			return answer(ctx, make(chan string)) // nobody answers
 		}, bide.Name("checkout"), bide.Account())
 		fmt.Println(err)
+		conns.Close()
 	})
-	// Output: bide: checkout: timeout after 2s: lock 1.7s, sleep 300ms
+	// Output: bide: checkout: timeout after 2s: pool 1.7s, lock 0.2s, read 0.1s
+}
+
+// answer waits for one from a peer, in a kind of wait that the ledger shows by its name.
+func answer(ctx context.Context, answers <-chan string) error {
+	w := park.Get()
+	defer park.Put(w)
+	_, _, _, o := park.WaitRecv(ctx, w, w.Arm(clock.Forever), park.KindRead, answers)
+	if o == park.Canceled {
+		return park.Reason(ctx)
+	}
+	return nil
 }
 
 // A transfer may take as long as it likes, as long as it goes on.

@@ -66,11 +66,11 @@ func (h *host) Detach(w *park.Waiter) {
 	step.At("scope.detach")
 	s.mu.Lock()
 	s.waiters.Remove(w)
+	s.mu.Unlock()
 	if accounts {
 		k, since := w.Stamped()
-		s.more().sums.add(LedgerEntry{Kind: k, Count: 1, Total: now.Sub(since)})
+		s.charge(LedgerEntry{Kind: k, Count: 1, Total: now.Sub(since)})
 	}
-	s.mu.Unlock()
 }
 
 // Waits is for observers.

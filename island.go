@@ -2,7 +2,6 @@ package bide
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/clock"
@@ -26,7 +25,7 @@ type halt struct {
 	drained bool          // and it is closed
 
 	// of a scope at the top
-	mu      sync.Mutex // a leaf, as a scope's mu is
+	mu      step.Mutex // a leaf, as a scope's mu is
 	islands ilist.List[kid, *kid]
 }
 
@@ -151,11 +150,8 @@ func (s *Scope) heed() {
 	}
 	var first *shutdown
 	s.eachStopAbove(func(st *shutdown) {
-		if st.at <= st.scope.now() {
-			st.come()
-		}
 		switch {
-		case st.fired.Load():
+		case st.fired.Load() || st.at <= st.scope.now():
 			if first == nil || st.at <= first.at { // of two that have come; on different clocks either is right
 				first = st
 			}
@@ -164,6 +160,7 @@ func (s *Scope) heed() {
 		}
 	})
 	if first != nil {
+		first.come()
 		s.cut(first)
 	}
 }

@@ -25,7 +25,7 @@ func (l Ledger) String() string {
 	var timed, open []string
 	for _, e := range l {
 		if e.Count > 0 {
-			timed = append(timed, e.Kind.String()+" "+round(e.Total).String())
+			timed = append(timed, e.Kind.String()+" "+short(e.Total))
 		}
 		switch {
 		case e.Open == 1:
@@ -43,13 +43,17 @@ func (l Ledger) String() string {
 	return ""
 }
 
-// round leaves a duration three digits or so.
-func round(d time.Duration) time.Duration {
+// short has three digits or so of a duration; from a tenth of a second on in seconds, to be compared at a glance: 1.7s, 0.2s.
+func short(d time.Duration) string {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {
 		unit *= 10
 	}
-	return d.Round(unit)
+	d = d.Round(unit)
+	if 100*time.Millisecond <= d && d < time.Second {
+		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
+	}
+	return d.String()
 }
 
 // add adds an entry to that of its kind.
@@ -79,25 +83,32 @@ func (s *Scope) ledger() Ledger {
 	return all
 }
 
+// charge adds to the sums of s, and, where these were passed on already, to those above.
+func (s *Scope) charge(e LedgerEntry) {
+	for s != nil && s.state.Load()&accounts != 0 {
+		s.mu.Lock()
+		s.more().sums.add(e)
+		late := s.state.Load()&passed != 0
+		s.mu.Unlock()
+		if !late {
+			return
+		}
+		s = From(s.parent)
+	}
+}
+
 // passOn adds the sums to those of the scope above: a shield's, too. Preconditions: s is closed.
 func (s *Scope) passOn() {
-	p := From(s.parent)
-	if p == nil || p.state.Load()&accounts == 0 {
-		return
-	}
 	s.mu.Lock()
 	var sums Ledger
 	if x := s.extra.Load(); x != nil {
-		sums = x.sums
+		sums = slices.Clone(x.sums) // waits that are ending now may be added yet
 	}
+	s.or(passed)
 	s.mu.Unlock()
-	if len(sums) == 0 {
-		return
+	if p := From(s.parent); p != nil {
+		for _, e := range sums {
+			p.charge(e)
+		}
 	}
-	p.mu.Lock()
-	x := p.more()
-	for _, e := range sums {
-		x.sums.add(e)
-	}
-	p.mu.Unlock()
 }

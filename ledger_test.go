@@ -97,7 +97,7 @@ func TestLedgerAccount(t *testing.T) {
 				text = append(text, entry.Kind.String()+" "+entry.Total.String())
 			}
 			c.Equal(text, []string{"lock 1.5s", "sleep 300ms", "event 200ms"}, name+": ledger")
-			c.Equal(e.Error(), "bide: get: timeout after 2s: lock 1.5s, sleep 300ms, event 200ms", name+": text")
+			c.Equal(e.Error(), "bide: get: timeout after 2s: lock 1.5s, sleep 0.3s, event 0.2s", name+": text")
 		})
 	}
 	// Two waits at a time are twice as long as the scope.
@@ -112,12 +112,41 @@ func TestLedgerAccount(t *testing.T) {
 	})
 }
 
+// TestLedgerLate: waits that a Close ends count above, though the sums of the closed scope are on their way there.
+func TestLedgerLate(t *testing.T) {
+	for range 100 {
+		c := &C{T: t}
+		c.Virtual(func(ctx context.Context, vc *clock.Virtual) {
+			outer := bide.Open(ctx, bide.Account(), bide.Timeout(time.Hour))
+			middle := bide.Open(outer)
+			s := bide.Open(middle)
+			var ops []*Op
+			for range 8 {
+				ops = append(ops, c.Start(func() error { return blk(s) }))
+			}
+			c.Timed(vc, func() error { return bide.Sleep(s, time.Second) }) // there is something to pass on
+			s.Close(nil)
+			middle.Close(nil)
+			for _, op := range ops {
+				c.Canceled(op.Wait())
+			}
+			vc.Advance(time.Hour)
+			err := outer.Check()
+			outer.Close(&err)
+			c.Equal(c.TimeoutError(err).Ledger, bide.Ledger{{Kind: park.KindEvent, Count: 8, Total: 8 * time.Second},
+				{Kind: park.KindSleep, Count: 1, Total: time.Second}}, "ledger")
+		})
+	}
+}
+
 func TestLedgerString(t *testing.T) {
 	for want, l := range map[string]bide.Ledger{
-		"":                                 nil,
-		"waiting for lock, 3 pool":         {{Kind: park.KindLock, Open: 1}, {Kind: park.KindPool, Open: 3}},
-		"pool 1.7s, lock 200ms":            {{Kind: park.KindPool, Open: 1, Count: 1, Total: 1700 * time.Millisecond}, {Kind: park.KindLock, Count: 2, Total: 200 * time.Millisecond}},
-		"io 1.23ms, lock 0s, kind+70 1m2s": {{Kind: park.KindIO, Count: 1, Total: 1234567}, {Kind: park.KindLock, Count: 1}, {Kind: park.KindUser + 6, Count: 1, Total: 62 * time.Second}},
+		"":                                   nil,
+		"waiting for lock, 3 pool":           {{Kind: park.KindLock, Open: 1}, {Kind: park.KindPool, Open: 3}},
+		"pool 1.7s, lock 0.2s":               {{Kind: park.KindPool, Open: 1, Count: 1, Total: 1700 * time.Millisecond}, {Kind: park.KindLock, Count: 2, Total: 200 * time.Millisecond}},
+		"read 1.23ms, lock 0s, kind+70 1m2s": {{Kind: park.KindRead, Count: 1, Total: 1234567}, {Kind: park.KindLock, Count: 1}, {Kind: park.KindUser + 6, Count: 1, Total: 62 * time.Second}},
+		"any 99.9ms, future 0.1s, group 1s": {{Kind: park.KindAny, Count: 1, Total: 99940 * time.Microsecond},
+			{Kind: park.KindFuture, Count: 1, Total: 100 * time.Millisecond}, {Kind: park.KindGroup, Count: 1, Total: 999600 * time.Microsecond}},
 	} {
 		if got := l.String(); got != want {
 			t.Errorf("%q, want %q", got, want)

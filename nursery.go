@@ -3,9 +3,9 @@ package bide
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"bide.invalid/bide/internal/registry"
+	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 )
 
@@ -17,7 +17,7 @@ type Nursery struct {
 	supervise bool
 	repanic   bool
 
-	mu       sync.Mutex
+	mu       step.Mutex
 	live     int          // children, and the body; also those that wait for a slot
 	serving  int          // services
 	ended    bool         // the last of them has ended: nobody may be added
@@ -76,7 +76,7 @@ func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery)
 		n.wait()
 		n.close()
 	}()
-	err := body(&n.scope, n)
+	err := n.scope.do(func(ctx context.Context) error { return body(ctx, n) })
 	returned = true
 	n.finish(err)
 	n.wait()

@@ -35,13 +35,11 @@ func (s *Scope) errSlow(point bool) error {
 			return s.cause.Load().sentinel()
 		case st&closed != 0:
 			return context.Canceled
-		case st&polls != 0:
-			if s.parent.Err() == nil {
+		case st&observed != 0: // polls alone is not enough: the deadline may not be in the timer service yet
+			if st&polls == 0 || s.parent.Err() == nil {
 				return nil
 			}
 			s.cancelFrom(s.parent)
-		case st&observed != 0:
-			return nil
 		case st&looked == 0:
 			s.or(looked) // S1
 			if !s.look(false) {
@@ -188,6 +186,10 @@ func (s *Scope) observeOne(r *reading) {
 		}
 	} else if s.foreign() {
 		s.or(polls)
+		if s.parent.Err() != nil { // perhaps before a deadline that has passed as well
+			s.cancelFrom(s.parent)
+			return
+		}
 	} else {
 		s.enlist()
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"sync"
 	"time"
 
+	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 	"bide.invalid/bide/timer"
 )
@@ -85,7 +85,7 @@ var errWon = errors.New("another one was first")
 
 // A contest has one winner.
 type contest[T any] struct {
-	mu     sync.Mutex
+	mu     step.Mutex
 	won    bool
 	v      T
 	errs   []error

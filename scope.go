@@ -2,7 +2,6 @@ package bide
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,7 +28,7 @@ import (
 //	caught    Close dropped a cancellation
 //	bridged   Done was asked for: extra.bridge is set
 //	fired     ... and it is closed
-//	shield, moveOn, onClock, accounts, stacks    constant: from the options
+//	shield, moveOn, onClock, accounts, stacks, labels    constant: from the options
 //	alone     constant: no scope is above
 //	nursed    constant: it is a nursery's
 //	spared    constant: the shield of a nursery's services, which no hard end cuts
@@ -38,6 +37,8 @@ import (
 //	listed    ... and not only about to
 //	told      constant: an observer (internal/registry) was told of the opening, and is told of the end
 //	misnested it was closed while a scope below it, observed and not canceled, was open
+//	passed    its sums were added to those above: what comes later goes there as well
+//	extended  constant: extra.labeled is set
 //	counted   constant: cancel points are counted, see point
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
@@ -67,12 +68,13 @@ import (
 type Scope struct {
 	parent context.Context
 	state  atomic.Uint32
+	site   site          // of who has set the bound, see setHere; under mu once shared
 	start  clock.Instant // when it was opened bounded, or first bounded, or else observed; under mu once shared
 	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared, or moved later by Progress
 	cause  atomic.Pointer[Canceled]
 	extra  atomic.Pointer[extra]
 
-	mu      sync.Mutex
+	mu      step.Mutex
 	waiters park.Waiters
 	kids    ilist.List[kid, *kid] // observed scopes right below
 
@@ -82,12 +84,13 @@ type Scope struct {
 
 // extra is what most scopes do without.
 type extra struct {
-	name    string         // set before the scope is shared
-	idle    time.Duration  // likewise; 0: no idle limit
-	onPoint func()         // likewise; called at cancel points
-	service *timer.Service // likewise; nil: the default one
+	name    string          // set before the scope is shared
+	idle    time.Duration   // likewise; 0: no idle limit
+	onPoint func()          // likewise; called at cancel points
+	labeled context.Context // likewise; the parent with the label, see Labels
+	service *timer.Service  // likewise; nil: the default one
 
-	pushing sync.Mutex // see Locks
+	pushing step.Mutex // see Locks
 	halt    atomic.Pointer[halt]
 
 	// under the scope's mu
@@ -132,6 +135,9 @@ const (
 	told
 	misnested
 	pushed
+	passed
+	labels
+	extended
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
@@ -179,6 +185,8 @@ func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 			s.bound(o.d)
 		}
 	}
+	s.setHere(2)
+	s.extend()
 	if registry.On() {
 		s.tell()
 	}
@@ -204,7 +212,7 @@ func (s *Scope) init(c *call, ctx context.Context) {
 		st |= alone
 	default:
 		above := p.state.Load()
-		st |= above & (accounts | counted)
+		st |= above & (accounts | counted | labels)
 		if above&onClock != 0 {
 			s.more().service = p.timers()
 			st |= onClock
@@ -290,7 +298,7 @@ func (s *Scope) run(f func(context.Context) error) error {
 			s.close()
 		}
 	}()
-	return s.exit(f(s))
+	return s.exit(s.do(f))
 }
 
 // close: S4.

@@ -2,9 +2,9 @@ package bide
 
 import (
 	"context"
-	"sync"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 )
 
@@ -56,7 +56,7 @@ type handover[T any] struct {
 	starter context.Context
 	scope   *Scope // the child's
 
-	mu    sync.Mutex
+	mu    step.Mutex
 	state handoverState
 	set   bool // ready was called
 	done  bool
@@ -133,9 +133,10 @@ func (h *handover[T]) run(n *Nursery, f func(context.Context, func(T) bool) erro
 			err = n.caught(v)
 		}
 		defer n.count(false) // also if a method of err panics
-		n.release()
+		defer n.release()
 		h.end(n, err)
 	}()
+	h.scope.wear()
 	err = f(h.scope, h.ready)
 }
 

@@ -132,7 +132,7 @@ func (s *Scope) kind() string {
 
 // String says who it is, and what it waits for.
 func (l Straggler) String() string {
-	text := l.Path + ": open " + round(l.Open).String()
+	text := l.Path + ": open " + short(l.Open)
 	switch {
 	case len(l.Waits) > 0:
 		text += ", " + l.Waits.String()

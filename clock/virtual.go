@@ -2,8 +2,9 @@ package clock
 
 import (
 	"fmt"
-	"sync"
 	"time"
+
+	"bide.invalid/bide/internal/step"
 )
 
 // epoch is the time that a virtual clock stands at when it is new: that of a synctest bubble.
@@ -18,7 +19,7 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // Times at its edge are its own: it starts at midnight UTC of January 1, 2000 (see [Virtual.Time]), wherever the
 // real clock stands. Safe for concurrent use.
 type Virtual struct {
-	mu     sync.Mutex
+	mu     step.Mutex
 	now    Instant
 	moving int    // calls of Advance and Jump under way
 	sets   uint64 // ordinal of the latest Set, for order among equals

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"net"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 )
 
@@ -50,7 +50,7 @@ type side struct {
 	set         func(time.Time) error // the connection's
 	unsupported error                 // what set said at first
 
-	mu    sync.Mutex // below every lock of a host's
+	mu    step.Mutex // below every lock of a host's
 	poked bool
 	user  time.Time // the deadline that the user has set
 }
@@ -215,7 +215,7 @@ func (s *side) leave() {
 type link struct {
 	done <-chan struct{}
 	stop func() bool
-	mu   sync.Mutex
+	mu   step.Mutex
 	list park.Waiters
 }
 

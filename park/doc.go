@@ -27,7 +27,7 @@
 //	o := park.Woken
 //
 //	p.mu.Lock()
-//	if p.ready { // 3. re-check
+//	if p.ready { // 3. re-check; in one step with 2, since the lock is held
 //		p.mu.Unlock()
 //		w.Withdraw(t) // what was found counts, whatever this returns
 //	} else {

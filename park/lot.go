@@ -64,7 +64,7 @@ type seat struct {
 
 // A bucket is a hash table of lines. It grows, and shrinks when it is empty.
 type bucket struct {
-	mu    sync.Mutex // before a timer shard's
+	mu    step.Mutex // before a timer shard's
 	slots []*line    // a power of two; nil: none yet, or none any more
 	n     int        // lines in it
 	few   [2]*line   // the first slots

@@ -32,16 +32,14 @@ const (
 	KindPool
 	KindQueue
 	KindFlight
-	KindIO
 	KindRead
 	KindWrite
-	KindDial
 	KindAccept
 	KindUser Kind = 64
 )
 
 var kindNames = [...]string{"other", "sleep", "lock", "event", "future", "any", "nursery", "cond", "semaphore", "sequencer",
-	"group", "pool", "queue", "flight", "io", "read", "write", "dial", "accept"}
+	"group", "pool", "queue", "flight", "read", "write", "accept"}
 
 // String names the kind.
 func (k Kind) String() string {
@@ -216,6 +214,7 @@ func (w *Waiter) end(t Token, o Outcome) Outcome {
 	}
 	step.At("park.owed")
 	<-w.ch
+	step.At("park.woken")
 	return w.word.outcome()
 }
 
@@ -244,10 +243,12 @@ func (w *Waiter) await(done <-chan struct{}, t Token, h Host) Outcome {
 	step.At("park.wait")
 	if done == nil {
 		<-w.ch
+		step.At("park.woken")
 		return w.word.outcome()
 	}
 	select {
 	case <-w.ch:
+		step.At("park.woken")
 		return w.word.outcome()
 	case <-done:
 	}

@@ -2,7 +2,6 @@ package syncs
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/clock"
@@ -36,7 +35,7 @@ type AutoEvent struct {
 	_    noCopy
 	word atomic.Uint32
 
-	mu    sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu    step.Mutex // before a timer shard's; nothing of a user is called with it held
 	queue park.List
 }
 

@@ -3,7 +3,6 @@ package syncs
 import (
 	"context"
 	"strconv"
-	"sync"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/step"
@@ -42,7 +41,7 @@ type Barrier struct {
 	_       noCopy
 	parties int // 0 is 1
 
-	mu      sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu      step.Mutex // before a timer shard's; nothing of a user is called with it held
 	arrived int
 	queue   park.List
 }

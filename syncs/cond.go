@@ -56,7 +56,7 @@ type Cond struct {
 
 	queued atomic.Bool
 
-	mu    sync.Mutex // nothing of a user, L least of all, is called with it held
+	mu    step.Mutex // nothing of a user, L least of all, is called with it held
 	queue park.List
 }
 

@@ -2,7 +2,6 @@ package syncs
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/internal/step"
@@ -42,7 +41,7 @@ type Event struct {
 	_   noCopy
 	set atomic.Bool
 
-	mu    sync.Mutex
+	mu    step.Mutex
 	queue park.List
 }
 

@@ -53,7 +53,7 @@ type FairMutex struct {
 	_    noCopy
 	word atomic.Uint32 // locked, queued
 
-	mu    sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu    step.Mutex // before a timer shard's; nothing of a user is called with it held
 	queue park.List
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/invariant"
@@ -55,8 +54,8 @@ import (
 type Flight[K comparable, V any] struct {
 	_ noCopy
 
-	mu    sync.Mutex
-	calls map[K]*flown[V]
+	mu    step.Mutex
+	calls table[K, *flown[V]]
 }
 
 // flown is one call.
@@ -130,7 +129,7 @@ func (g *Flight[K, V]) Do(ctx context.Context, k K, f func(context.Context) (V, 
 func (g *Flight[K, V]) board(k K, w *park.Waiter, n *park.Node) (c *flown[V], t park.Token, first bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock() // looking up a key may panic: an interface that holds a slice
-	c = g.calls[k]
+	c = g.calls.m[k]
 	if c == nil { // K1
 		c, first = &flown[V]{}, true
 		g.remember(k, c)
@@ -143,11 +142,8 @@ func (g *Flight[K, V]) board(k K, w *park.Waiter, n *park.Node) (c *flown[V], t 
 
 // remember: Preconditions: mu held.
 func (g *Flight[K, V]) remember(k K, c *flown[V]) {
-	if g.calls == nil {
-		g.calls = make(map[K]*flown[V])
-	}
 	if isSelf(k, k) { // not a NaN, which would never be found again
-		g.calls[k] = c
+		g.calls.set(k, c)
 	}
 }
 
@@ -155,8 +151,8 @@ func isSelf[K comparable](a, b K) bool { return a == b }
 
 // forget: Preconditions: mu held.
 func (g *Flight[K, V]) forget(k K, c *flown[V]) {
-	if g.calls[k] == c {
-		delete(g.calls, k)
+	if g.calls.m[k] == c {
+		g.calls.drop(k)
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 func (g *Flight[K, V]) Flying() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for k, c := range g.calls {
+	for k, c := range g.calls.m {
 		if c.callers == 0 || c.landed {
 			panic(fmt.Sprintf("I1: %v: %d callers, landed %v", k, c.callers, c.landed))
 		}
 	}
-	return len(g.calls)
+	return len(g.calls.m)
 }
 
 func TestBubbleFlightTransitions(t *testing.T) {
@@ -28,7 +28,7 @@ func TestBubbleFlightTransitions(t *testing.T) {
 		state := func() string {
 			synctest.Wait()
 			flying := g.Flying()
-			if b := g.calls["k"]; b != nil {
+			if b := g.calls.m["k"]; b != nil {
 				c = b
 			}
 			s := fmt.Sprintf("%d callers", c.callers)

@@ -2,7 +2,6 @@ package syncs
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/internal/step"
@@ -34,7 +33,7 @@ type Future[T any] struct {
 	word  atomic.Uint32
 	waits atomic.Int32 // calls of Wait that have waited and not returned
 
-	mu    sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu    step.Mutex // before a timer shard's; nothing of a user is called with it held
 	queue park.List
 	calls []func(T, error)
 

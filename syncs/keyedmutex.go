@@ -44,8 +44,8 @@ import (
 type KeyedMutex[K comparable] struct {
 	_ noCopy
 
-	mu   sync.Mutex // before a timer shard's. Of a user, only the comparison of keys is called with it held
-	keys map[K]*park.List
+	mu   step.Mutex // before a timer shard's. Of a user, only the comparison of keys is called with it held
+	keys table[K, *park.List]
 }
 
 // keyQueues are the queues of keys that are not locked. They are empty.
@@ -108,18 +108,15 @@ func (m *KeyedMutex[K]) Unlock(k K) {
 func (m *KeyedMutex[K]) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.keys)
+	return len(m.keys.m)
 }
 
 // takeLocked: K1.
 func (m *KeyedMutex[K]) takeLocked(k K) bool {
-	if m.keys[k] != nil {
+	if m.keys.m[k] != nil {
 		return false
 	}
-	if m.keys == nil {
-		m.keys = map[K]*park.List{}
-	}
-	m.keys[k] = keyQueues.Get().(*park.List)
+	m.keys.set(k, keyQueues.Get().(*park.List))
 	return true
 }
 
@@ -131,7 +128,7 @@ func (m *KeyedMutex[K]) enqueue(w *park.Waiter, n *park.Node, k K) (*park.List, 
 	if m.takeLocked(k) {
 		return nil, park.Token{}
 	}
-	q, t := m.keys[k], w.Arm(clock.Forever)
+	q, t := m.keys.m[k], w.Arm(clock.Forever)
 	q.PushBack(n, w, t, park.Woken) // K4
 	return q, t
 }
@@ -148,13 +145,13 @@ func (m *KeyedMutex[K]) dequeue(q *park.List, n *park.Node) {
 func (m *KeyedMutex[K]) hand(k K) *park.Waiter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	q := m.keys[k]
+	q := m.keys.m[k]
 	if q == nil {
 		panic("bide/syncs: unlock of unlocked key of a KeyedMutex")
 	}
 	w, _ := q.Resolve()
 	if w == nil { // K3, else K2
-		delete(m.keys, k)
+		m.keys.drop(k)
 		keyQueues.Put(q)
 	}
 	return w

@@ -10,7 +10,7 @@ import (
 func (m *KeyedMutex[K]) Queued() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, q := range m.keys {
+	for _, q := range m.keys.m {
 		if !q.Empty() {
 			return true
 		}
@@ -24,11 +24,11 @@ func TestKeyedMutexTransitions(t *testing.T) {
 	step := func(names string, locked, queued bool, op func()) {
 		t.Helper()
 		op()
-		q := m.keys[7]
+		q := m.keys.m[7]
 		if (q != nil) != locked || q != nil && q.Empty() == queued {
 			t.Fatalf("%s: locked %v, queue %+v", names, q != nil, q)
 		}
-		if m.keys[1] != nil || m.Len() > 1 {
+		if m.keys.m[1] != nil || m.Len() > 1 {
 			t.Errorf("%s: another key is locked", names)
 		}
 		taken.take(names)

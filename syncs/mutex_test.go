@@ -317,37 +317,6 @@ func TestMutexLocker(t *testing.T) {
 	}
 }
 
-// Handing over in a ring: each Unlock of one is the next one's Lock.
-func TestMutexHandOver(t *testing.T) {
-	const goroutines = 4
-	var in, out syncs.Mutex
-	in.TryLock()
-	out.TryLock()
-	var group sync.WaitGroup
-	var count atomic.Int64
-	for range goroutines {
-		group.Go(func() {
-			for range 500 {
-				if err := in.Lock(context.Background()); err != nil {
-					t.Error(err)
-				}
-				count.Add(1)
-				out.Unlock()
-			}
-		})
-	}
-	for i := range 500 * goroutines {
-		in.Unlock()
-		if err := out.Lock(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if got := count.Load(); got != int64(i+1) {
-			t.Fatalf("%d have passed, want %d", got, i+1)
-		}
-	}
-	group.Wait()
-}
-
 // Under a scope that is below another's deadline the error names who is responsible.
 func TestMutexErrorNamesTheScope(t *testing.T) {
 	v := clock.NewVirtual()

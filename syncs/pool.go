@@ -2,7 +2,6 @@ package syncs
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"bide.invalid/bide/clock"
@@ -104,7 +103,7 @@ type Pool[T any] struct {
 	Bound time.Duration // how long New may take; 0: as long as it wants
 	Idle  time.Duration // how long an item may be idle before it is destroyed; 0: for ever
 
-	mu              sync.Mutex
+	mu              step.Mutex
 	idle            ring[resting[T]]
 	trying, waiting row[wish[T]]
 	places          stock[wish[T]]

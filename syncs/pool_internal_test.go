@@ -253,7 +253,7 @@ func TestPoolPanicWithAnItem(t *testing.T) {
 
 	// Before anything came: it has left, and what was made for it is idle.
 	made := make(chan int)
-	p := &Pool[int]{New: func(context.Context) (int, error) { return <-made, nil }}
+	p := &Pool[int]{New: func(context.Context) (int, error) { return <-made, nil }, Max: 1} // else the next Get may have another made
 	func() {
 		defer func() { _ = recover() }()
 		_, _ = p.Get(&brittle{context.Background(), func() {}})

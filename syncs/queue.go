@@ -3,7 +3,6 @@ package syncs
 import (
 	"context"
 	"strconv"
-	"sync"
 
 	"bide.invalid/bide/internal/invariant"
 	"bide.invalid/bide/internal/step"
@@ -55,7 +54,7 @@ type Queue[T any] struct {
 	_    noCopy
 	room int
 
-	mu               sync.Mutex
+	mu               step.Mutex
 	in               ring[T]
 	getting, putting row[T]
 	places           stock[T]
@@ -71,7 +70,8 @@ type QueueStats struct {
 	Waits, Failed    uint64 // calls that have had to wait, and those of them that have got, or put, nothing
 }
 
-// NewQueue returns a queue with room for n values. Memory for them is taken as they come, and kept.
+// NewQueue returns a queue with room for n values. Memory for them, and for those who wait, is taken as they come, and
+// kept. It panics if n is negative.
 func NewQueue[T any](n int) *Queue[T] {
 	if n < 0 {
 		panic("bide/syncs: NewQueue with room for " + strconv.Itoa(n))

@@ -66,7 +66,7 @@ type RWMutex struct {
 	word atomic.Int32
 	w    Mutex
 
-	mu      sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu      step.Mutex // before a timer shard's; nothing of a user is called with it held
 	readers park.List
 	drainer park.List // one writer at most
 	counts            // of readers and drainers; of those who wait for w, it keeps account itself

@@ -2,7 +2,6 @@ package syncs_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -255,49 +254,6 @@ func TestBubbleRWMutexTakesTurns(t *testing.T) {
 				t.Fatal("the reader is not the next")
 			}
 			m.RUnlock()
-			if !m.Idle() {
-				t.Error("something is left")
-			}
-		})
-	}
-}
-
-// hashicorp/consul#2130 and others: a reader that takes the lock once more, with a writer come in between, waits for
-// the writer, who waits for it. Here each of the two is bounded, and when one leaves the other goes on.
-func TestBubbleRWMutexRecursiveRead(t *testing.T) {
-	for _, leaves := range []string{"reader", "writer"} {
-		synctest.Test(t, func(t *testing.T) {
-			var m syncs.RWMutex
-			m.TryRLock()
-			limits := map[string]time.Duration{"reader": time.Hour, "writer": time.Hour}
-			limits[leaves] = time.Second
-			start := time.Now()
-			writer := make(chan error)
-			go func() { writer <- bide.FailAfter(context.Background(), limits["writer"], m.Lock) }()
-			synctest.Wait()
-			err := bide.FailAfter(context.Background(), limits["reader"], m.RLock)
-			if d := time.Since(start); d != time.Second {
-				t.Errorf("the second RLock returned after %v", d)
-			}
-			if leaves == "reader" {
-				if !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("the reader: %v", err)
-				}
-				m.RUnlock()
-				if err := <-writer; err != nil {
-					t.Errorf("the writer: %v", err)
-				}
-				m.Unlock()
-			} else {
-				if err != nil {
-					t.Errorf("the reader: %v", err)
-				}
-				if err := <-writer; !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("the writer: %v", err)
-				}
-				m.RUnlock()
-				m.RUnlock()
-			}
 			if !m.Idle() {
 				t.Error("something is left")
 			}

@@ -60,7 +60,7 @@ type Semaphore struct {
 	word atomic.Int64
 	size atomic.Int64
 
-	mu   sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu   step.Mutex // before a timer shard's; nothing of a user is called with it held
 	line line
 	counts
 }
@@ -89,8 +89,8 @@ const (
 	maxPermits = 1<<62 - 1 // as many as the word can count
 
 	// In size while that and the word change, under mu: then a Release, which compares the two to find out whether it
-	// gives back too many, has to come under mu as well. (Unless it stands still from its look at both to its
-	// compare-and-swap, and the word is then as it was: what is wrong passes, once in a blue moon; what is right always.)
+	// gives back too many, has to come under mu as well. (Not found out is one that stands still between its looks and
+	// its compare-and-swap until a further SetSize has made the word what it was. A Release that is right always passes.)
 	resizing = -maxPermits
 )
 

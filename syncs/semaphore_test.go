@@ -399,32 +399,31 @@ func TestBubbleSemaphoreAsLimit(t *testing.T) {
 
 // A Release of too many is found out beside a SetSize as well, and changes nothing.
 func TestSemaphoreReleaseBesideSetSize(t *testing.T) {
-	for i := range some(10_000) {
-		sizes := []int64{10, 3}
-		if i%2 == 0 {
-			slices.Reverse(sizes)
-		}
-		s := syncs.NewSemaphore(sizes[0])
-		s.TryAcquire(1)
-		var began, done atomic.Bool
-		var group sync.WaitGroup
-		group.Go(func() {
-			for !began.Load() {
+	rounds := int64(some(some(200_000))) // in a slow build a round takes many times as long
+	s := syncs.NewSemaphore(3)
+	s.TryAcquire(1)
+	var began, done atomic.Int64
+	var group sync.WaitGroup
+	group.Go(func() {
+		for i := range rounds {
+			for began.Load() <= i {
 				yield()
 			}
-			s.SetSize(sizes[1])
-			done.Store(true)
-		})
-		for ended := false; !ended; {
-			ended = done.Load()
-			if got := panics(func() { s.Release(2) }); got == "" {
-				t.Fatal("more was released than was taken")
+			s.SetSize([]int64{10, 3}[i%2])
+			done.Add(1)
+		}
+	})
+	for i := range rounds {
+		began.Add(1)
+		for done.Load() <= i {
+			if panics(func() { s.Release(2) }) == "" && !t.Failed() {
+				t.Error("more was released than was taken")
 			}
-			began.Store(true)
+			yield()
 		}
-		group.Wait()
-		if s.Held() != 1 {
-			t.Fatalf("held %d", s.Held())
-		}
+	}
+	group.Wait()
+	if s.Held() != 1 {
+		t.Errorf("held %d", s.Held())
 	}
 }

@@ -3,7 +3,6 @@ package syncs
 import (
 	"context"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/clock"
@@ -38,7 +37,7 @@ type Sequencer struct {
 	word   atomic.Uint64
 	lowest atomic.Uint64 // the lowest number that is waited for, or 0. Stored under mu
 
-	mu     sync.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu     step.Mutex // before a timer shard's; nothing of a user is called with it held
 	levels levels
 }
 
@@ -195,6 +194,8 @@ func (s *Sequencer) reaches(c uint64) bool {
 }
 
 // add queues w at n, unless n is reached or the sequencer closed.
+//
+// Preconditions: n is not 0, which is reached from the first, and in lowest means nobody.
 func (s *Sequencer) add(n uint64, node *park.Node, w *park.Waiter, t park.Token, o park.Outcome) park.Outcome {
 	step.At("sequencer.lock")
 	s.mu.Lock()

@@ -1,9 +1,8 @@
 package timer
 
 import (
-	"sync"
-
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/timer/queue"
 )
 
@@ -49,7 +48,7 @@ func (s *Service) setRecorder(r *recorder) {
 type recorder struct {
 	clock clock.Clock
 
-	mu     sync.Mutex
+	mu     step.Mutex
 	b      []byte
 	before clock.Instant // of the latest operation
 	lives  map[*queue.Node[Owner]]life

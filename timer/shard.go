@@ -1,9 +1,8 @@
 package timer
 
 import (
-	"sync"
-
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/timer/queue"
 )
 
@@ -16,7 +15,7 @@ type shard struct {
 	s  *Service
 	id uint32
 
-	mu     sync.Mutex
+	mu     step.Mutex
 	bubble bool // entries have a runtime timer each, made in their bubble; no queue
 	target clock.Instant
 	alarm  clock.Alarm

@@ -1,5 +1,6 @@
 // Package arch holds the architecture as text, and the tests that keep the code to it: who may import whom, what the
-// module links, where its own path may be written, which files may be unsafe, how imports are grouped.
+// module links, where its own path may be written, which files may be unsafe, how imports are grouped. And the blocks of
+// Go in README and in the guides are compiled.
 //
 // Nothing imports this package. Its tests need the go command and no network; with git at hand they look at tracked
 // files and at those that are neither tracked nor ignored.
@@ -12,6 +13,7 @@ package arch
 const Order = `
 NONE < internal/ilist, internal/invariant, internal/registry, internal/step
      < clock < timer/queue < timer < park < syncs, bide;     # siblings: they meet only in park
+internal/step < internal/sim;                           # for tests
 bide, park < wire < netio, execio, sqlio < httpio;
 bide, syncs, timer < inspect, bidetest;
 httpio, execio, sqlio, inspect < cmd/bide, examples;

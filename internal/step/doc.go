@@ -5,4 +5,7 @@
 //
 // The seed is printed when the first step is taken; BIDE_STEP_SEED replays its decisions (decision i at the i-th
 // step; the Go scheduler still chooses who takes a step next, so a replay is likely, not certain).
+//
+// Package sim puts another scheduler in its place, which tries all orders in which a few goroutines can take their
+// steps. For that the locks of these packages are step's, too.
 package step

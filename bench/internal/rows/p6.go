@@ -2,8 +2,10 @@ package rows
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"bide.invalid/bide"
@@ -52,23 +54,30 @@ func runP6(r *pair.Run) error {
 		}
 		return ctx.Err()
 	}
-	for r.Next() {
-		r.Record("Waiter", canceling(crew, openScope, func(ctx context.Context) error {
+	all := []waiting{
+		{"Waiter", openScope, func(ctx context.Context) error {
 			w := park.GetUntil(due)
-			w.Wait(ctx, w.Arm(due), park.KindOther)
+			o := w.Wait(ctx, w.Arm(due), park.KindOther)
 			park.Put(w)
+			if o != park.Canceled {
+				return nil
+			}
 			return park.Reason(ctx)
-		}))
-		r.Record(contexts, canceling(crew, context.WithCancel, func(ctx context.Context) error { return bounded(ctx, selects) }))
-		r.Record("FailAfter+Event", canceling(crew, openScope, func(ctx context.Context) error {
-			return bide.FailAfter(ctx, time.Hour, event.Wait)
-		}))
-		r.Record("select+ctx.Done", canceling(crew, context.WithCancel, selects))
-		r.Record("Event", canceling(crew, openScope, event.Wait))
-		r.Record("ctx.Done", canceling(crew, context.WithCancel, func(ctx context.Context) error {
-			<-ctx.Done()
-			return ctx.Err()
-		}))
+		}},
+		{contexts, context.WithCancel, func(ctx context.Context) error { return bounded(ctx, selects) }},
+		{"FailAfter+Event", openScope, func(ctx context.Context) error { return bide.FailAfter(ctx, time.Hour, event.Wait) }},
+		{"select+ctx.Done", context.WithCancel, selects},
+		{"Event", openScope, event.Wait},
+		{"ctx.Done", context.WithCancel, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
+	}
+	for r.Next() {
+		for _, w := range all {
+			f, err := w.canceled(crew)
+			if err != nil {
+				return fmt.Errorf("%s: %w", w.side, err)
+			}
+			r.Record(w.side, f)
+		}
 	}
 	return nil
 }
@@ -79,16 +88,26 @@ func openScope(ctx context.Context) (context.Context, context.CancelFunc) {
 	return s, func() { s.Cancel(nil) }
 }
 
-// canceling has the whole crew wait, and cancels that.
-func canceling(c *crew, open func(context.Context) (context.Context, context.CancelFunc), wait func(context.Context) error) pair.Figures {
-	ctx, cancel := open(context.Background())
+// waiting is one way to wait under what open opens.
+type waiting struct {
+	side string
+	open func(context.Context) (context.Context, context.CancelFunc)
+	wait func(context.Context) error
+}
+
+// canceled has the whole crew wait, and cancels that.
+func (w waiting) canceled(c *crew) (pair.Figures, error) {
+	ctx, cancel := w.open(context.Background())
 	var here, left sync.WaitGroup
+	var live atomic.Int64 // those whose wait ended in another way
 	here.Add(c.size)
 	left.Add(c.size)
 	for range c.size {
 		c.work <- func() {
 			here.Done()
-			_ = wait(ctx)
+			if w.wait(ctx) == nil {
+				live.Add(1)
+			}
 			left.Done()
 		}
 	}
@@ -98,14 +117,17 @@ func canceling(c *crew, open func(context.Context) (context.Context, context.Can
 	runtime.ReadMemStats(&before)
 	start, err := pair.CPUTime()
 	cancel()
-	canceled, _ := pair.CPUTime()
+	returned, _ := pair.CPUTime()
 	left.Wait()
 	end, _ := pair.CPUTime()
 	runtime.ReadMemStats(&after)
 	each := func(v float64) float64 { return v / float64(c.size) }
 	f := pair.Figures{pair.Allocs: each(float64(after.Mallocs - before.Mallocs))}
 	if err == nil {
-		f[inCancel], f[pair.CPU] = each(float64(canceled-start)), each(float64(end-start))
+		f[inCancel], f[pair.CPU] = each(float64(returned-start)), each(float64(end-start))
 	}
-	return f
+	if n := live.Load(); n > 0 {
+		return nil, fmt.Errorf("%d of %d waits were not ended by the cancel", n, c.size)
+	}
+	return f, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/bidetest"
@@ -158,6 +159,25 @@ func TestErrgroupLimitObeysNoScope(t *testing.T) {
 		})
 		if err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A semaphore of x/sync is one of those that know contexts, and so obey.
+func TestSemaphoreUnderScope(t *testing.T) {
+	bidetest.Bubble(t, func(t *testing.T, root context.Context) {
+		sem := semaphore.NewWeighted(1)
+		if !sem.TryAcquire(1) {
+			t.Fatal("taken")
+		}
+		err := bide.FailAfter(root, time.Minute, func(ctx context.Context) error { return sem.Acquire(ctx, 1) }, bide.Name("wait"))
+		var late *bide.TimeoutError
+		if !errors.As(err, &late) || late.Elapsed != time.Minute {
+			t.Errorf("%v (%T)", err, err)
+		}
+		sem.Release(1)
+		if !sem.TryAcquire(1) {
+			t.Error("a permit is lost")
 		}
 	})
 }
