@@ -237,17 +237,21 @@ func library(function, file string) bool {
 	return ok && (rest[0] == '.' || rest[0] == '/') && !strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(rest, "/examples/")
 }
 
-// caller is the place in code that is not of this module, and the module's function that it calls.
+// caller is the place in code that is not of this module, and the module's function that it calls. If there is none, as on
+// a goroutine that runs a method of the module, it is the outermost function instead of a place.
 func caller(pcs []uintptr) (callee, at string) {
-	frames := runtime.CallersFrames(pcs)
-	for {
+	inner, outer := "", "" // of the module's functions so far
+	for frames := runtime.CallersFrames(pcs); ; {
 		f, more := frames.Next()
-		if f.Function != "" && !library(f.Function, f.File) {
-			return callee, place(f)
+		switch {
+		case f.Function == "" || strings.HasPrefix(f.Function, "runtime."):
+		case !library(f.Function, f.File):
+			return outer, place(f)
+		default:
+			inner, outer = outer, name(f)
 		}
-		callee = name(f)
 		if !more {
-			return callee, "this module"
+			return inner, outer
 		}
 	}
 }
