@@ -146,8 +146,9 @@ const (
 //		s := bide.Open(ctx, bide.Timeout(3*time.Second))
 //		defer s.Close(&err) // the first defer: it runs last
 //
-// err must be a named result: an expiry becomes a [*TimeoutError] in it. Options: Name, Clock, Timeout, Deadline,
-// MoveOn.
+// err must be a named result: an expiry becomes a [*TimeoutError] in it.
+//
+// Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func Open(ctx context.Context, opts ...Option) *Scope {
 	s := &Scope{}
 	s.open(&callOpen, ctx, opts)
