@@ -10,8 +10,8 @@ import (
 )
 
 // FailAfter runs f under a bound of d: everything that f does with the context that it is given has that time together.
-// If the bound has passed, and f returns the cancellation, the error is a [*TimeoutError]. A success that comes late is a
-// success, and an error that is not a cancellation is returned as it is. With d zero or negative, f runs to its first
+// If the bound has passed, and f returns the cancellation, the error is a [*TimeoutError]. A success that comes late is
+// a success, and an error that is not a cancellation is returned as it is. With d zero or negative, f runs to its first
 // cancel point.
 //
 // It costs one allocation, one more with options, and one reading of the clock; f is called directly.
@@ -45,7 +45,8 @@ func Within[T any](ctx context.Context, d time.Duration, f func(context.Context)
 }
 
 // MoveOnAfter is [FailAfter] for work that may be given up: lateness is a result, not an error. moved reports that a
-// cancellation of this scope was dropped: by the bound, or by a [Scope.Cancel] that f called. err is any other error of f.
+// cancellation of this scope was dropped: by the bound, or by a [Scope.Cancel] that f called. err is any other error of
+// f.
 func MoveOnAfter(ctx context.Context, d time.Duration, f func(context.Context) error, opts ...Option) (moved bool, err error) {
 	s := &Scope{}
 	s.open(&callMoveOnAfter, ctx, opts)
@@ -63,11 +64,11 @@ func MoveOnAt(ctx context.Context, t time.Time, f func(context.Context) error, o
 	return s.Caught(), err
 }
 
-// Shield runs f out of reach of ctx's cancellation and deadline, for cleanup that must be finished. When grace is over f
-// is canceled; if f returns that cancellation, the error is a [*TimeoutError] with the shield's Name, so a cleanup that
-// was cut is not silent. A plain defer would lose that error: join it to the result, as below. With a grace of zero or
-// less, f runs to its first cancel point. Values of ctx are visible inside. After Shield ctx is as canceled as before.
-// Only the hard end of a [Scope.Stop] reaches in: it ends f as if the grace were over.
+// Shield runs f out of reach of ctx's cancellation and deadline, for cleanup that must be finished. When grace is over
+// f is canceled; if f returns that cancellation, the error is a [*TimeoutError] with the shield's Name, so a cleanup
+// that was cut is not silent. A plain defer would lose that error: join it to the result, as below. With a grace of
+// zero or less, f runs to its first cancel point. Values of ctx are visible inside. After Shield ctx is as canceled as
+// before. Only the hard end of a [Scope.Stop] reaches in: it ends f as if the grace were over.
 //
 // Options: Name, Clock, Account, Labels.
 //
@@ -88,8 +89,8 @@ func Run(ctx context.Context, f func(*Scope) error, opts ...Option) error {
 	return s.run(func(context.Context) error { return f(s) })
 }
 
-// Check is a cancel point for code that computes and does not wait. It returns nil while ctx is live, and then the reason
-// why it is canceled: under a scope a [*Canceled]. It costs as much as ctx.Err, and sees a deadline as soon.
+// Check is a cancel point for code that computes and does not wait. It returns nil while ctx is live, and then the
+// reason why it is canceled: under a scope a [*Canceled]. It costs as much as ctx.Err, and sees a deadline as soon.
 func Check(ctx context.Context) error {
 	notNil("Check", ctx)
 	if s, ok := ctx.(*Scope); ok {
@@ -106,9 +107,9 @@ func (s *Scope) Check() error {
 	return s.reason()
 }
 
-// Sleep sleeps for d, on the clock of the scope that ctx is or lies below. It returns nil after d, never before. If ctx is
-// canceled it returns the reason at once, also if both come at the same instant. With d zero or negative it only looks
-// at ctx. A sleep is up to a millisecond late; with timer.Tolerance(0) it is precise.
+// Sleep sleeps for d, on the clock of the scope that ctx is or lies below. It returns nil after d, never before. If ctx
+// is canceled it returns the reason at once, also if both come at the same instant. With d zero or negative it only
+// looks at ctx. A sleep is up to a millisecond late; with timer.Tolerance(0) it is precise.
 //
 // Options: timer.On, timer.Tolerance.
 func Sleep(ctx context.Context, d time.Duration, opts ...timer.Option) error {

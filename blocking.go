@@ -16,8 +16,8 @@ type Slots interface {
 // Abandon lets [Blocking] leave its function behind when the context is canceled.
 func Abandon() Option { return Option{kind: optAbandon} }
 
-// Slot makes [Blocking] take one of l, under the context, and give it back when the function has really ended, abandoned or
-// not. So the number of functions that nobody waits for any more is bounded, too.
+// Slot makes [Blocking] take one of l, under the context, and give it back when the function has really ended,
+// abandoned or not. So the number of functions that nobody waits for any more is bounded, too.
 func Slot(l Slots) Option {
 	if l == nil {
 		panic("bide: Slot: nil Slots")
@@ -30,7 +30,8 @@ func Slot(l Slots) Option {
 // given shows the cancellation.
 //
 // With [Abandon] f runs on a goroutine of its own. If the context is canceled, Blocking returns its error at once and
-// leaves f behind: nobody sees f's result, and f itself has to release what it holds. A panic of f then ends the process.
+// leaves f behind: nobody sees f's result, and f itself has to release what it holds. A panic of f then ends the
+// process.
 //
 // Options: Name, Clock, Account, Labels, Abandon, Slot.
 func Blocking[T any](ctx context.Context, f func(context.Context) (T, error), opts ...Option) (v T, err error) {

@@ -25,10 +25,10 @@
 //
 //   - A cancel point is a call that takes a context and fails if that is canceled. Cancellation is a state: once a
 //     scope is canceled every cancel point in it fails, now and later, until the scope is left or a Shield is entered.
-//   - Code in a canceled scope returns the cancellation, a [*Canceled], as an error. One scope absorbs it at its end: the
-//     outermost one that is canceled. It drops the error, or, if its bound was the reason, returns a [*TimeoutError]
-//     instead. Scopes further in pass the error on. So an inner scope never hides that an outer one has ended, and an
-//     outer one never hides that an inner one was late.
+//   - Code in a canceled scope returns the cancellation, a [*Canceled], as an error. One scope absorbs it at its end:
+//     the outermost one that is canceled. It drops the error, or, if its bound was the reason, returns a
+//     [*TimeoutError] instead. Scopes further in pass the error on. So an inner scope never hides that an outer one has
+//     ended, and an outer one never hides that an inner one was late.
 //   - The first cancellation counts: a scope that was canceled by [Scope.Cancel] is not late, whatever the clock says
 //     afterwards.
 //   - Success is kept. A call that has acquired something returns nil even if the cancellation came in the same
@@ -36,9 +36,9 @@
 //
 // # Stopping
 //
-// [Scope.Stop] ends a scope in two phases. First the channel [Draining] is closed everywhere below it: time to finish what
-// was begun, and to take no new work. When the grace is over everything is canceled, shields as well, and a report lists
-// what was still running. [Main] does that for a program when it gets a signal.
+// [Scope.Stop] ends a scope in two phases. First the channel [Draining] is closed everywhere below it: time to finish
+// what was begun, and to take no new work. When the grace is over everything is canceled, shields as well, and a report
+// lists what was still running. [Main] does that for a program when it gets a signal.
 //
 // # Errors
 //
@@ -50,8 +50,8 @@
 //
 // A Scope is accepted wherever a context is, and may lie below any context. Children that package context makes of it
 // cost no goroutine, are canceled before Cancel returns, and report the scope's *Canceled as their context.Cause. A
-// scope below such a child is told a moment later (see [Scope.Cancel]). A scope right below a context that is not a scope
-// asks that context's Err, and is linked to it only when somebody below has to be told.
+// scope below such a child is told a moment later (see [Scope.Cancel]). A scope right below a context that is not a
+// scope asks that context's Err, and is linked to it only when somebody below has to be told.
 //
 // # Duties of the caller
 //
@@ -63,9 +63,9 @@
 // # Concurrency
 //
 // Everything is safe for concurrent use, except that a scope is closed once. No goroutine waits for a bound, with one
-// exception: below a context type that package context does not know there is one for each scope that has to be told, as
-// for any context made there. Goroutines run for timers that come due, for AfterFunc, and for the children of nurseries.
-// An idle program has none.
+// exception: below a context type that package context does not know there is one for each scope that has to be told,
+// as for any context made there. Goroutines run for timers that come due, for AfterFunc, and for the children of
+// nurseries. An idle program has none.
 //
 // # In synctest bubbles, and in tests
 //

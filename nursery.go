@@ -37,8 +37,8 @@ var (
 )
 
 // WithNursery runs body, waits until it and every child that was started with [Nursery.Go] have ended, and returns
-// their errors: a single one as it is, several joined by errors.Join. The *TimeoutError of the nursery's own bound comes
-// first, then the others in the order of completion, and a cancellation from above last.
+// their errors: a single one as it is, several joined by errors.Join. The *TimeoutError of the nursery's own bound
+// comes first, then the others in the order of completion, and a cancellation from above last.
 //
 // body gets the nursery's own context, which is the one to use inside: the first real error, of a child or of the body,
 // cancels it, so that all the others end. Their cancellations, and that of an explicit [Nursery.Cancel], are dropped

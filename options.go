@@ -83,10 +83,10 @@ func Idle(d time.Duration) Option { return Option{kind: optIdle, d: d} }
 // MoveOn makes the scope absorb its expiry, instead of making a [*TimeoutError] of it.
 func MoveOn() Option { return Option{kind: optMoveOn} }
 
-// Account makes the scope, and everything that is opened below it, measure its waits. The [TimeoutError] of a bound then
-// says where the time went, and which call set the bound ([TimeoutError.SetBy]). It costs two readings of the clock a
-// wait, and two hundred nanoseconds an opening. Only waits under a scope's own context are counted, not those under a
-// context that package context has made of it.
+// Account makes the scope, and everything that is opened below it, measure its waits. The [TimeoutError] of a bound
+// then says where the time went, and which call set the bound ([TimeoutError.SetBy]). It costs two readings of the
+// clock a wait, and two hundred nanoseconds an opening. Only waits under a scope's own context are counted, not those
+// under a context that package context has made of it.
 func Account() Option { return Option{kind: optAccount} }
 
 // Limit lets at most n children of a nursery run at a time: see [Nursery.Go].
@@ -97,13 +97,13 @@ func Limit(n int) Option {
 	return Option{kind: optLimit, n: n}
 }
 
-// Supervise lets the children of a nursery go on when one of them fails; their errors are joined in the end. A body that
-// fails still cancels them.
+// Supervise lets the children of a nursery go on when one of them fails; their errors are joined in the end. A body
+// that fails still cancels them.
 func Supervise() Option { return Option{kind: optSupervise} }
 
-// Repanic turns a panic of a nursery's child into a panic of WithNursery, with a [*PanicError]: the siblings are canceled,
-// and WithNursery panics when all of them have ended. By default a child's panic ends the process at once, with the
-// child's own stack.
+// Repanic turns a panic of a nursery's child into a panic of WithNursery, with a [*PanicError]: the siblings are
+// canceled, and WithNursery panics when all of them have ended. By default a child's panic ends the process at once,
+// with the child's own stack.
 func Repanic() Option { return Option{kind: optRepanic} }
 
 // A call is one of the functions that take options.

@@ -29,13 +29,13 @@ type Retries struct {
 	Rand func() float64
 }
 
-// Retry calls f until it succeeds. It gives up, with a [*RetryError] around the last error, when the tries are used up, or
-// if the pause would leave the next try no time (less than MinWork): it does not sleep in vain. An error for which If
-// reports false is returned as it is.
+// Retry calls f until it succeeds. It gives up, with a [*RetryError] around the last error, when the tries are used up,
+// or if the pause would leave the next try no time (less than MinWork): it does not sleep in vain. An error for which
+// If reports false is returned as it is.
 //
-// A try that PerTry has ended has failed like any other, with a [*TimeoutError] that is named "try 2", for instance. When
-// ctx ends there is no other try: Retry returns f's error, or, in a pause, the context's error, with the last error of f
-// in its text. Under a [Scope.Stop] it goes on until the hard end, which counts as a deadline.
+// A try that PerTry has ended has failed like any other, with a [*TimeoutError] that is named "try 2", for instance.
+// When ctx ends there is no other try: Retry returns f's error, or, in a pause, the context's error, with the last
+// error of f in its text. Under a [Scope.Stop] it goes on until the hard end, which counts as a deadline.
 //
 // Pauses are on the clock of ctx. It must be harmless to call f more than once.
 func Retry(ctx context.Context, r Retries, f func(context.Context) error) error {
