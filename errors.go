@@ -141,8 +141,8 @@ type TimeoutError struct {
 //
 //	bide: checkout: timeout after 2s: pool 1.7s, lock 0.2s; ended after 3.1s
 //
-// The ledger has durations where the scope was told to [Account]; else it says what was being waited for. A scope without a
-// name is called by file and line of who has set the bound, if that is known: see SetBy.
+// The ledger has durations where the scope was told to [Account]; else it says what was being waited for. A scope
+// without a name is called by file and line of who has set the bound, if that is known: see SetBy.
 func (e *TimeoutError) Error() string { return e.text(e.Elapsed > e.Limit+e.Limit/10) }
 
 func (e *TimeoutError) text(ended bool) string {
@@ -174,7 +174,8 @@ func (e *TimeoutError) text(ended bool) string {
 }
 
 // SetBy is who has set the bound: function, file and line of the call that opened the scope, or that moved its deadline
-// last. It is known of a scope that accounts for its waits ([Account], [Main]), and "" otherwise. The text is made here.
+// last. It is known of a scope that accounts for its waits ([Account], [Main]), and "" otherwise. The text is made
+// here.
 func (e *TimeoutError) SetBy() string {
 	if e.site == 0 {
 		return ""

@@ -146,8 +146,9 @@ const (
 //		s := bide.Open(ctx, bide.Timeout(3*time.Second))
 //		defer s.Close(&err) // the first defer: it runs last
 //
-// err must be a named result: an expiry becomes a [*TimeoutError] in it. Options: Name, Clock, Timeout, Deadline,
-// MoveOn.
+// err must be a named result: an expiry becomes a [*TimeoutError] in it.
+//
+// Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func Open(ctx context.Context, opts ...Option) *Scope {
 	s := &Scope{}
 	s.open(&callOpen, ctx, opts)
@@ -271,10 +272,10 @@ func (s *Scope) foreign() bool {
 	return s.state.Load()&shield == 0 && s.parent.Done() != nil
 }
 
-// Close closes the scope, and applies the exit rule to *err, the result of what ran in it. If the scope is canceled, and
-// no scope or context above it, up to the nearest shield, is: what is a cancellation in *err is dropped; if it was the
-// scope's own bound, and MoveOn was not given, a [*TimeoutError] takes its place. In every other case *err stays as it
-// is: success is kept, and so is a real error. A nil err is allowed, where there is no result.
+// Close closes the scope, and applies the exit rule to *err, the result of what ran in it. If the scope is canceled,
+// and no scope or context above it, up to the nearest shield, is: what is a cancellation in *err is dropped; if it was
+// the scope's own bound, and MoveOn was not given, a [*TimeoutError] takes its place. In every other case *err stays as
+// it is: success is kept, and so is a real error. A nil err is allowed, where there is no result.
 //
 // Whatever was opened below the scope and is still open is canceled ([ByAbandoned]), shields excepted; waits under it
 // end. Then somebody has not kept the order, and [ErrMisnested] is joined to *err. It is found if anybody has looked at
