@@ -104,6 +104,9 @@ func (s *Scope) Value(key any) any {
 		return s.stdValue()
 	}
 	for {
+		if s.state.Load()&extended != 0 {
+			return s.extra.Load().labeled.Value(key)
+		}
 		p, ok := s.parent.(*Scope)
 		if !ok {
 			return s.parent.Value(key)

@@ -19,6 +19,7 @@ func (n *Nursery) below(c *call, f func(context.Context) error, opts []Option) *
 	}
 	s := &Scope{}
 	s.open(c, &n.scope, opts)
+	s.setHere(2)
 	return s
 }
 
@@ -71,6 +72,7 @@ func (n *Nursery) child(f func(context.Context) error, s *Scope) {
 		defer n.release()    // who gets the slot finds the nursery canceled, if err does that
 		n.file(err, BySibling, name)
 	}()
+	n.scope.wear() // the goroutine has those of whoever has called Go
 	if s == nil {
 		err = f(&n.scope)
 		return
@@ -92,6 +94,7 @@ func (n *Nursery) service(f func(context.Context) error, s *Scope) {
 		}
 		n.file(err, BySibling, name)
 	}()
+	n.services.wear()
 	if s == nil {
 		err = f(n.services)
 		return

@@ -95,6 +95,10 @@ func (s *Scope) setDue(due clock.Instant) bool {
 	if s.look(true) {
 		return false
 	}
+	var by site
+	if s.sited() {
+		by = here(2)
+	}
 	step.At("scope.setdue")
 	s.mu.Lock()
 	now := s.now()      // under mu: of two that set it, the second sees that the first has set it to the past
@@ -111,6 +115,7 @@ func (s *Scope) setDue(due clock.Instant) bool {
 		s.start = now
 	}
 	s.due.Store(int64(due))
+	s.site = by
 	if due > now && s.state.Load()&observed != 0 {
 		if due == clock.Forever {
 			s.timers().Cancel(&s.entry)

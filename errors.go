@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"time"
@@ -132,15 +133,23 @@ type TimeoutError struct {
 	Ledger  Ledger        // where the time went
 	Idle    bool          // the bound was on time without progress: that is the Limit
 	Cut     *Canceled     // what has cut a shield before its bound: a Stop's hard end; Limit is how long it had
+
+	site site
 }
 
 // Error says whose bound, how long it was, where the time went, and, if the end took its time, when that was:
 //
 //	bide: checkout: timeout after 2s: pool 1.7s, lock 0.2s; ended after 3.1s
 //
-// The ledger has durations where the scope was told to [Account]; else it says what was being waited for.
-func (e *TimeoutError) Error() string {
+// The ledger has durations where the scope was told to [Account]; else it says what was being waited for. A scope without a
+// name is called by file and line of who has set the bound, if that is known: see SetBy.
+func (e *TimeoutError) Error() string { return e.text(e.Elapsed > e.Limit+e.Limit/10) }
+
+func (e *TimeoutError) text(ended bool) string {
 	name := e.Scope
+	if name == "" {
+		_, name = e.site.place()
+	}
 	if name == "" {
 		name = "a scope"
 	}
@@ -155,13 +164,36 @@ func (e *TimeoutError) Error() string {
 	if l := e.Ledger.String(); l != "" {
 		b += ": " + l
 	}
-	if e.Elapsed > e.Limit+e.Limit/10 {
+	if ended {
 		b += "; ended after " + e.Elapsed.String()
 	}
 	if e.Cut != nil {
 		b += " (" + e.Cut.by() + ")"
 	}
 	return b
+}
+
+// SetBy is who has set the bound: function, file and line of the call that opened the scope, or that moved its deadline
+// last. It is known of a scope that accounts for its waits ([Account], [Main]), and "" otherwise. The text is made here.
+func (e *TimeoutError) SetBy() string {
+	if e.site == 0 {
+		return ""
+	}
+	function, line := e.site.place()
+	return function + " " + line
+}
+
+// Format writes Error, and with %+v, which log/slog uses, all that is known: also when the body ended, and SetBy.
+func (e *TimeoutError) Format(f fmt.State, verb rune) {
+	if verb != 'v' || !f.Flag('+') {
+		fmt.Fprintf(f, fmt.FormatString(f, verb), e.Error())
+		return
+	}
+	text := e.text(true)
+	if by := e.SetBy(); by != "" {
+		text += "; set by " + by
+	}
+	io.WriteString(f, text) //nolint:errcheck // a fmt.State keeps its errors
 }
 
 // Is matches the two deadline sentinels.

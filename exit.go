@@ -68,7 +68,7 @@ func (s *Scope) timeout() error {
 		cut, due = c, c.when
 	}
 	e := &TimeoutError{
-		Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start), Ledger: s.ledger(), Cut: cut,
+		Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start), Ledger: s.ledger(), Cut: cut, site: s.site,
 	}
 	if d := s.idle(); d > 0 {
 		e.Limit, e.Idle = d, true

@@ -6,9 +6,9 @@ import (
 	"bide.invalid/bide/clock"
 )
 
-// Link makes the scope end with ctx, too: XX
-// scope; at once if ctx is canceled already. It does not pass on ctx's deadline to [Remaining], nor values. unlink takes
-// that back; closing the scope does, too.
+// Link makes the scope end with ctx, too: it is canceled when ctx is, with ctx's cause, a moment later; at once if ctx is
+// canceled already. It does not pass on ctx's deadline to [Remaining], nor values. unlink takes that back; closing the
+// scope does, too. The scope absorbs it as its own end, if nothing above is canceled.
 func (s *Scope) Link(ctx context.Context) (unlink func()) {
 	notNil("Link", ctx)
 	end := func() {

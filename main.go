@@ -91,6 +91,7 @@ func newProgram(opts []Option) *program {
 	m.scope.open(&callMain, context.Background(), opts)
 	if x := m.scope.more(); x.name == "" {
 		x.name = "main"
+		m.scope.extend()
 	}
 	for _, o := range opts {
 		switch o.kind {

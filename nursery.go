@@ -76,7 +76,7 @@ func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery)
 		n.wait()
 		n.close()
 	}()
-	err := body(&n.scope, n)
+	err := n.scope.do(func(ctx context.Context) error { return body(ctx, n) })
 	returned = true
 	n.finish(err)
 	n.wait()

@@ -28,7 +28,7 @@ import (
 //	caught    Close dropped a cancellation
 //	bridged   Done was asked for: extra.bridge is set
 //	fired     ... and it is closed
-//	shield, moveOn, onClock, accounts, stacks    constant: from the options
+//	shield, moveOn, onClock, accounts, stacks, labels    constant: from the options
 //	alone     constant: no scope is above
 //	nursed    constant: it is a nursery's
 //	spared    constant: the shield of a nursery's services, which no hard end cuts
@@ -38,6 +38,7 @@ import (
 //	told      constant: an observer (internal/registry) was told of the opening, and is told of the end
 //	misnested it was closed while a scope below it, observed and not canceled, was open
 //	passed    its sums were added to those above: what comes later goes there as well
+//	extended  constant: extra.labeled is set
 //	counted   constant: cancel points are counted, see point
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
@@ -67,6 +68,7 @@ import (
 type Scope struct {
 	parent context.Context
 	state  atomic.Uint32
+	site   site          // of who has set the bound, see setHere; under mu once shared
 	start  clock.Instant // when it was opened bounded, or first bounded, or else observed; under mu once shared
 	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared, or moved later by Progress
 	cause  atomic.Pointer[Canceled]
@@ -82,10 +84,11 @@ type Scope struct {
 
 // extra is what most scopes do without.
 type extra struct {
-	name    string         // set before the scope is shared
-	idle    time.Duration  // likewise; 0: no idle limit
-	onPoint func()         // likewise; called at cancel points
-	service *timer.Service // likewise; nil: the default one
+	name    string          // set before the scope is shared
+	idle    time.Duration   // likewise; 0: no idle limit
+	onPoint func()          // likewise; called at cancel points
+	labeled context.Context // likewise; the parent with the label, see Labels
+	service *timer.Service  // likewise; nil: the default one
 
 	pushing step.Mutex // see Locks
 	halt    atomic.Pointer[halt]
@@ -133,6 +136,8 @@ const (
 	misnested
 	pushed
 	passed
+	labels
+	extended
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
@@ -180,6 +185,8 @@ func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 			s.bound(o.d)
 		}
 	}
+	s.setHere(2)
+	s.extend()
 	if registry.On() {
 		s.tell()
 	}
@@ -205,7 +212,7 @@ func (s *Scope) init(c *call, ctx context.Context) {
 		st |= alone
 	default:
 		above := p.state.Load()
-		st |= above & (accounts | counted)
+		st |= above & (accounts | counted | labels)
 		if above&onClock != 0 {
 			s.more().service = p.timers()
 			st |= onClock
@@ -291,7 +298,7 @@ func (s *Scope) run(f func(context.Context) error) error {
 			s.close()
 		}
 	}()
-	return s.exit(f(s))
+	return s.exit(s.do(f))
 }
 
 // close: S4.

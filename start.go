@@ -136,6 +136,7 @@ func (h *handover[T]) run(n *Nursery, f func(context.Context, func(T) bool) erro
 		defer n.release()
 		h.end(n, err)
 	}()
+	h.scope.wear()
 	err = f(h.scope, h.ready)
 }
 

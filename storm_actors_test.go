@@ -66,7 +66,7 @@ func (s *storm) add(p *actor, n *node) *actor {
 }
 
 // open opens a scope of some kind below p.
-func (s *storm) open(p *actor, st step) {
+func (s *storm) open(p *actor, st deed) {
 	if p.depth() >= 8 {
 		return
 	}
@@ -164,7 +164,7 @@ func (s *storm) open(p *actor, st step) {
 }
 
 // between puts a context of another kind below p.
-func (s *storm) between(p *actor, st step) {
+func (s *storm) between(p *actor, st deed) {
 	if p.depth() >= 8 {
 		return
 	}
@@ -185,7 +185,7 @@ func (s *storm) between(p *actor, st step) {
 }
 
 // spawn starts a child of nursery p.
-func (s *storm) spawn(p *actor, st step) {
+func (s *storm) spawn(p *actor, st deed) {
 	n := &node{due: clock.Forever, start: clock.Forever}
 	own := st.c&1 != 0
 	a := &actor{node: p.node, boss: p}
@@ -215,7 +215,7 @@ func (s *storm) spawn(p *actor, st step) {
 }
 
 // leaves is an error to return from a, and the parts of it.
-func (s *storm) leaves(a *actor, st step) (err error, parts []part) {
+func (s *storm) leaves(a *actor, st deed) (err error, parts []part) {
 	cancellation := func(a *actor) (error, []part) {
 		err := bide.Check(a.ctx)
 		s.compare(a, err)
@@ -256,7 +256,7 @@ func (s *storm) openBelow(n *node, but *actor) bool {
 }
 
 // finish ends a with an error or a panic, unless something is open below that has to end first.
-func (s *storm) finish(a *actor, st step) {
+func (s *storm) finish(a *actor, st deed) {
 	if a.ended || a.end == nil {
 		return
 	}
@@ -357,7 +357,7 @@ func (s *storm) finishAll() {
 		for i := len(s.actors) - 1; i > 0; i-- {
 			a := s.actors[i]
 			if len(s.diffs) == 0 {
-				s.finish(a, step{b: i, c: 1})
+				s.finish(a, deed{b: i, c: 1})
 			} else if a.end != nil && !a.ended {
 				a.ended = true
 				a.end(nil)

@@ -17,10 +17,10 @@ import (
 
 // A storm of random trees, moved on step by step, against the model of storm_model_test.go.
 
-// A step is one thing done to a tree; its numbers choose to which node, and how.
-type step struct{ what, a, b, c int }
+// A deed is one thing done to a tree; its numbers choose to which node, and how.
+type deed struct{ what, a, b, c int }
 
-// storm plays steps, in a bubble, and notes every difference from the model.
+// storm plays deeds, in a bubble, and notes every difference from the model.
 type storm struct {
 	model
 	vc     *clock.Virtual
@@ -81,7 +81,7 @@ func (s *storm) advance(d time.Duration, whole bool) {
 
 const things = 34
 
-func (s *storm) step(st step) {
+func (s *storm) step(st deed) {
 	var open []*actor
 	for _, a := range s.actors {
 		if !a.ended && !a.closed {
@@ -198,7 +198,7 @@ func (s *storm) step(st step) {
 }
 
 // play plays steps in a bubble, and returns what was done if there was a difference.
-func play(t *testing.T, steps []step) (log []string) {
+func play(t *testing.T, steps []deed) (log []string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &storm{vc: clock.NewVirtual()}
 		s.vc.Advance(1)
@@ -251,7 +251,7 @@ func play(t *testing.T, steps []step) (log []string) {
 }
 
 // shrink leaves out what is not needed for a difference.
-func shrink(t *testing.T, steps []step) []step {
+func shrink(t *testing.T, steps []deed) []deed {
 	for n := len(steps) / 2; n > 0; {
 		smaller := false
 		for i := 0; i+n <= len(steps); {
@@ -275,9 +275,9 @@ func TestStormOfTrees(t *testing.T) {
 	round := uint64(0)
 	for ; time.Now().Before(until); round++ {
 		r := rand.New(rand.NewPCG(seed, round))
-		steps := make([]step, 20+r.IntN(60))
+		steps := make([]deed, 20+r.IntN(60))
 		for i := range steps {
-			steps[i] = step{r.IntN(things), r.IntN(1 << 20), r.IntN(1 << 20), r.IntN(1 << 20)}
+			steps[i] = deed{r.IntN(things), r.IntN(1 << 20), r.IntN(1 << 20), r.IntN(1 << 20)}
 		}
 		if play(t, steps) != nil {
 			steps = shrink(t, steps)

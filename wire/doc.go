@@ -20,7 +20,20 @@
 // environment of a child, never in that of the process itself. It does not travel by ssh, nor into a container that is
 // started by a daemon, unless one passes the variable on.
 //
-// Nothing here enforces the deadline: what is inherited takes effect where it is made the bound of a scope.
+// # In headers
+//
+//	wire.Inject(ctx, req.Header)           // the caller
+//	d, ok := wire.Extract(r.Header)        // the callee; then bide.FailAfter(ctx, min(d, most), …)
+//
+// A header is relative, a [Header] of those that are in use: the clocks of two machines need not agree. Inside of a
+// process it is an instant of the monotonic clock again. What a message is on its way is not deducted; a [Budget] keeps
+// Slack back for it. Values are rounded down. The smallest of the headers that are there counts; garbage is ignored, and
+// counted ([Ignored]).
+//
+// # Trust
+//
+// Nothing here enforces a deadline: what is inherited takes effect where it is made the bound of a scope. A header is the
+// wish of whoever has sent it: cap it with a maximum of your own. (Package httpio does both.)
 //
 // # Concurrency
 //

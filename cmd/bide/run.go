@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -42,7 +43,7 @@ func runCommand(args []string, stdout, stderr io.Writer) int {
 		return exitKept
 	}
 	r := &runner{runOptions: o, stderr: stderr, signals: make(chan os.Signal, 16), watched: make(chan struct{}),
-		canceled: make(chan *execio.Tree, 1)}
+		canceled: make(chan *execio.Tree, 1), interrupt: func() {}}
 	return r.run(context.Background())
 }
 
@@ -56,13 +57,24 @@ type runner struct {
 	scope    *bide.Scope
 	terminal *terminal      // nil: none to hand over
 	got      syscall.Signal // that signal; to be read when watched is closed
+	keyed    atomic.Bool    // with --foreground: the terminal has interrupted us
+	told     report
+
+	interrupt func() // passes on what has interrupted the command, at the end
 }
 
 func (r *runner) say(format string, args ...any) {
 	fmt.Fprintf(r.stderr, "bide run: "+format+"\n", args...)
 }
 
-func (r *runner) run(ctx context.Context) int {
+// fault says what went wrong.
+func (r *runner) fault(format string, args ...any) {
+	r.say(format, args...)
+	r.told.fault(fmt.Sprintf(format, args...))
+}
+
+func (r *runner) run(ctx context.Context) (code int) {
+	began := time.Now()
 	for _, s := range forwarded {
 		if !signal.Ignored(s) { // nohup, or the background of a shell: it stays ignored, for the command as well
 			signal.Notify(r.signals, s)
@@ -73,11 +85,17 @@ func (r *runner) run(ctx context.Context) int {
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE)
 	defer signal.Stop(pipe)
+	defer func() {
+		if r.report {
+			r.told.print(r.stderr, r.command, code, time.Since(began))
+		}
+		r.interrupt() // of which bide may die
+	}()
 	// The kernel's promise to kill the command when its parent dies means the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := becomeSubreaper(); err != nil {
-		r.say("%v", err)
+		r.fault("%v", err)
 		return exitFailed
 	}
 
@@ -85,7 +103,7 @@ func (r *runner) run(ctx context.Context) int {
 	if value, ok := os.LookupEnv(wire.EnvDeadline); ok {
 		left, err := wire.Parse(value)
 		if err != nil {
-			r.say("warning: the inherited deadline is ignored: %v", err)
+			r.fault("warning: the inherited deadline is ignored: %v", err)
 			os.Unsetenv(wire.EnvDeadline) // nobody below needs to be told again
 		} else {
 			limit = min(limit, left) // never wider
@@ -93,6 +111,7 @@ func (r *runner) run(ctx context.Context) int {
 	}
 	var opts []bide.Option
 	if limit < forever {
+		r.told.limit = &limit
 		opts = append(opts, bide.Timeout(limit))
 	}
 	s := bide.Open(ctx, opts...)
@@ -109,13 +128,24 @@ func (r *runner) runIn(s *bide.Scope) int {
 		r.watch(over)
 		r.forward(over)
 	}()
-	r.terminal = openTerminal()
+	if !r.foreground {
+		r.terminal = openTerminal()
+	}
+	stopCounting := r.count(s)
 	cmd, err := r.start(s)
+	stopCounting()
 	had := r.terminal.close(cmd.Process)
 	close(over)
 	<-forwarded
-	if st := cmd.ProcessState; had && st != nil && r.scope.Cause() == nil {
-		interrupt(st)
+	if st := cmd.ProcessState; st != nil {
+		r.told.ended(st)
+		switch {
+		case r.scope.Cause() != nil:
+		case had:
+			r.interrupt = func() { interrupt(st, 0) }
+		case r.keyed.Load():
+			r.interrupt = func() { interrupt(st, os.Getpid()) } // the others have got it
+		}
 	}
 
 	var canceled *bide.Canceled
@@ -125,37 +155,62 @@ func (r *runner) runIn(s *bide.Scope) int {
 		if joined, ok := err.(interface{ Unwrap() []error }); ok {
 			for _, e := range joined.Unwrap() {
 				if e != error(canceled) {
-					r.say("%v", e)
+					r.fault("%v", e)
 				}
 			}
+		}
+		r.told.outcome(outcomeTimeout)
+		if r.canceledBySignal() {
+			r.told.outcome(outcomeSignal)
 		}
 		return r.canceledCode(cmd)
 	case err == nil, errors.As(err, &exit):
 		return code(cmd.ProcessState)
 	case cmd.ProcessState != nil: // it ran, but not all that came from it could be ended
-		r.say("%v", err)
+		r.fault("%v", err)
 		return code(cmd.ProcessState)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
-		r.say("cannot run %q: not found", r.command[0])
+		r.fault("cannot run %q: not found", r.command[0])
+		r.told.outcome(outcomeNotFound)
 		return exitNotFound
 	case errors.Is(err, errors.ErrUnsupported):
-		r.say("%v", err)
+		r.fault("%v", err)
 		return exitFailed
 	}
-	r.say("cannot run %q: %v", r.command[0], reason(err))
+	r.fault("cannot run %q: %v", r.command[0], reason(err))
+	r.told.outcome(outcomeNoStart)
 	return exitNoStart
 }
 
 // watch cancels the scope at the first signal.
 func (r *runner) watch(over <-chan struct{}) {
 	defer close(r.watched)
-	select {
-	case sig := <-r.signals:
-		r.got = sig.(syscall.Signal)
-		r.scope.Cancel(fmt.Errorf("signal %v", sig))
-	case <-r.scope.Done():
-	case <-over:
+	for {
+		select {
+		case sig := <-r.signals:
+			if r.fromTerminal(sig) {
+				continue
+			}
+			r.got = sig.(syscall.Signal)
+			r.scope.Cancel(fmt.Errorf("signal %v", sig))
+		case <-r.scope.Done():
+		case <-over:
+		}
+		return
 	}
+}
+
+// fromTerminal reports whether the command has got the signal itself, since it is in the same group: then it is its
+// to answer. A second one would mean more than the user has said. That it was the terminal which sent it is taken from
+// being in its foreground: the system does not tell a Go program who it was.
+func (r *runner) fromTerminal(sig os.Signal) bool {
+	if !r.foreground || sig != syscall.SIGINT && sig != syscall.SIGQUIT || !inForeground() {
+		return false
+	}
+	if sig == syscall.SIGINT {
+		r.keyed.Store(true)
+	}
+	return true
 }
 
 // forward passes on what is sent to bide after the tree was told to end: also when only the rest of it is left.
@@ -165,7 +220,9 @@ func (r *runner) forward(over <-chan struct{}) {
 		for {
 			select {
 			case sig := <-r.signals:
-				r.tell(t, sig.(syscall.Signal))
+				if !r.fromTerminal(sig) {
+					r.tell(t, sig.(syscall.Signal))
+				}
 			case <-over:
 				return
 			}
@@ -199,6 +256,9 @@ func (r *runner) cmd(s *bide.Scope, command []string) *exec.Cmd {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = wire.Environ(s)
 	cmd.SysProcAttr = r.terminal.attributes()
+	if r.foreground {
+		cmd.SysProcAttr = inOwnGroup(cmd.SysProcAttr)
+	}
 	return cmd
 }
 
@@ -237,11 +297,12 @@ func (r *runner) kill(_ context.Context, t *execio.Tree) error {
 }
 
 func (r *runner) tell(t *execio.Tree, sig syscall.Signal) {
+	r.told.sent(sig)
 	if r.verbose {
 		r.say("sending signal %s to %q and all that came from it", signalName(sig), r.command[0])
 	}
 	if err := t.Signal(sig); err != nil {
-		r.say("%v", err) // of one process: the others have got it, and their grace
+		r.fault("%v", err) // of one process: the others have got it, and their grace
 	}
 }
 
@@ -278,21 +339,22 @@ func reason(err error) error {
 	return err
 }
 
-// killed prints the warning of execio that something had to be killed, with -v.
+// killed keeps the warning of execio that something had to be killed, and prints it with -v.
 type killed struct{ *runner }
 
 func (k killed) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
 func (k killed) WithAttrs([]slog.Attr) slog.Handler           { return k }
 func (k killed) WithGroup(string) slog.Handler                { return k }
 func (k killed) Handle(_ context.Context, rec slog.Record) error {
+	text := rec.Message
+	rec.Attrs(func(a slog.Attr) bool {
+		if pids, ok := a.Value.Any().([]int); ok && a.Key == "processes" {
+			text = fmt.Sprintf("sent signal KILL to what was left: processes %v", pids)
+			k.told.killed(pids)
+		}
+		return true
+	})
 	if k.verbose {
-		text := rec.Message
-		rec.Attrs(func(a slog.Attr) bool {
-			if a.Key == "processes" {
-				text = fmt.Sprintf("sent signal KILL to what was left: processes %v", a.Value)
-			}
-			return true
-		})
 		k.say("%s", text)
 	}
 	return nil

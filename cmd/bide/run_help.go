@@ -18,6 +18,10 @@ Options end where DURATION stands; what follows belongs to COMMAND.
   -k, --kill-after DURATION  kill what has not ended this long after the signal, instead of after
                              10 seconds; 0: never
   -p, --preserve-status      when the time is over, exit as COMMAND did, not with 124
+  -f, --foreground           leave COMMAND in bide's process group: see TERMINAL
+      --left                 if standard error is a terminal, a line there that counts down what is
+                             left, once a second (Linux); for a COMMAND that writes elsewhere
+      --report=json          in the end, a line on standard error: see REPORT
   -v, --verbose              say on standard error what signal is sent
   -h, --help                 print this text
 
@@ -61,6 +65,18 @@ TERMINAL
   settings, by /dev/tty also, is stopped until the limit. So it is with a bide that was started in
   the background, or went there by bg (Linux; elsewhere the terminal is never handed over).
 
+  With --foreground COMMAND shares the terminal with all of bide's group, as if it had been started
+  without bide: also in a pipeline or with a redirection it reads from the terminal and gets its
+  keys. While that group is in the foreground, INT and QUIT are taken to be keys: COMMAND has got
+  them itself, once, and answers or ends as it likes; the limit goes on. To end bide and COMMAND,
+  send TERM. If COMMAND ends by Ctrl-C, bide dies of INT, too.
+
+REPORT
+  A JSON object in one line: outcome (ended, timeout, signal, not found, not executable, failed),
+  exit_code of bide, command, command_exit_code, command_signal, limit_seconds, elapsed_seconds,
+  signals_sent, processes_killed, errors. What does not apply is left out. It is the last line that
+  bide writes, but not always the last on standard error: COMMAND's may come later.
+
 EXIT STATUS
   124   the time was over, and --preserve-status was not given
   125   bide run itself failed, or did not understand its command line
@@ -71,8 +87,9 @@ EXIT STATUS
   else  that of COMMAND
 
 UNLIKE GNU TIMEOUT
-  What leaves the process group is ended, too. There is a default for --kill-after. There is no
-  --foreground: the terminal is handed over where it says so above, and nowhere else. Durations of
-  Go are understood. If COMMAND was ended by a signal bide exits with 128+n, and does not send that
-  signal to itself, but for Ctrl-C and Ctrl-\ as above.
+  What leaves the process group is ended, too, and so are the children of COMMAND with --foreground.
+  There is a default for --kill-after. Without --foreground the terminal is handed over where it
+  says so above; with it, Ctrl-C reaches COMMAND once, not twice. Durations of Go are understood. If
+  COMMAND was ended by a signal bide exits with 128+n, and does not send that signal to itself, but
+  for Ctrl-C and Ctrl-\ as above.
 `

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -78,17 +79,18 @@ func (t *terminal) close(p *os.Process) bool {
 }
 
 // interrupt does what the terminal would have done without the handing over, if the command was ended by Ctrl-C or
-// Ctrl-\: it tells bide's own group, so that a script is ended, too. A shell goes on unless bide dies of it.
-func interrupt(st *os.ProcessState) {
+// Ctrl-\: it tells bide's own group (0), so that a script is ended, too; or bide alone. A shell goes on unless bide
+// dies of it.
+func interrupt(st *os.ProcessState, whom int) {
 	ws := st.Sys().(syscall.WaitStatus)
 	switch sig := ws.Signal(); {
 	case !ws.Signaled():
 		return
 	case sig == unix.SIGINT:
 		signal.Reset(unix.SIGINT)
-		_ = unix.Kill(0, unix.SIGINT)
+		_ = unix.Kill(whom, unix.SIGINT)
 	case sig == unix.SIGQUIT: // bide catches it, and exits: of this signal Go dies with a dump
-		_ = unix.Kill(0, unix.SIGQUIT)
+		_ = unix.Kill(whom, unix.SIGQUIT)
 	default:
 		return
 	}
@@ -121,12 +123,30 @@ func (t *terminal) foreground() int {
 	return g
 }
 
-// give makes g the foreground process group. From the background that is answered by SIGTTOU, if that is not ignored;
-// it is only as long as that, since commands inherit what is ignored.
+// give makes g the foreground process group. From the background that is answered by SIGTTOU, if that is not ignored.
 func (t *terminal) give(g int) {
-	signal.Ignore(unix.SIGTTOU)
-	_ = unix.IoctlSetPointerInt(stdin, unix.TIOCSPGRP, g) // the terminal may be gone
-	signal.Reset(unix.SIGTTOU)
+	fromBackground(func() {
+		_ = unix.IoctlSetPointerInt(stdin, unix.TIOCSPGRP, g) // the terminal may be gone
+	})
+}
+
+// fromBackground calls f with SIGTTOU blocked, by which a terminal stops who is in its background. It is blocked in one
+// thread: if it were ignored, a command that starts at that moment would inherit that.
+func fromBackground(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var ttou, before unix.Sigset_t
+	ttou.Val[0] = 1 << (unix.SIGTTOU - 1)
+	if unix.PthreadSigmask(unix.SIG_BLOCK, &ttou, &before) == nil {
+		defer unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil)
+	}
+	f()
+}
+
+// stderrIsTerminal reports whether bide's standard error is a terminal.
+func stderrIsTerminal() bool {
+	_, err := unix.IoctlGetTermios(2, unix.TCGETS)
+	return err == nil
 }
 
 // resume is how long bide waits for its own stop to have happened. It does not, where nobody could continue it.

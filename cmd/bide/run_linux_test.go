@@ -358,6 +358,82 @@ func TestRunTerminal(t *testing.T) {
 	}
 }
 
+// With --left the terminal shows what is left, also one that stops who writes to it from the background; and the line
+// is gone in the end.
+func TestRunLeftLineRealTime(t *testing.T) {
+	c := newCrew()
+	cmd := bideCmd("run", "--left", "1000", "sh", "-c", `stty tostop; read x; exit 7`)
+	master := onTerminal(t, c, cmd)
+	defer master.Close()
+	defer guard(t, c)()
+	seen := talk(t, master, [][2]string{
+		{"\r\x1b[Kbide run: 16m40s left for sh", ""}, {"\r\x1b[Kbide run: 16m39s left for sh", "\n"}, {"\r\n\r\x1b[K", ""}})
+	if _, exit := end(t, c, cmd, strings.NewReader("")); exit != 7 {
+		t.Errorf("exit code %d; seen %q", exit, seen)
+	}
+}
+
+// With --foreground the command is in bide's group, and a signal that is no key of a terminal's ends both.
+func TestRunForeground(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		c := newCrew()
+		cmd, out := begin(t, c, "run", "-f", "1000", "sh", "-c", `echo ready; cut -d' ' -f5 /proc/$$/stat /proc/$PPID/stat | uniq | wc -l; exec sleep 1000`)
+		if line, err := out.ReadString('\n'); strings.TrimSpace(line) != "1" {
+			t.Errorf("%s groups, %v", line, err)
+		}
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		if _, exit := end(t, c, cmd, out); exit != exitSignal+int(sig) {
+			t.Errorf("%v: exit code %d", sig, exit)
+		}
+	}
+}
+
+// On a terminal, --foreground lets the command have the keys, each of them once.
+func TestRunForegroundTerminal(t *testing.T) {
+	for _, test := range []struct {
+		script string
+		steps  [][2]string
+		code   int
+	}{
+		{`trap 'n=$((n+1)); echo caught $n' INT; echo ready; until [ "$x" = end ]; do read x; done; echo "after $n"; exit 7`,
+			[][2]string{{"ready", "\x03"}, {"caught 1", "end\n"}, {"after 1", ""}}, 7},
+		{`trap 'echo caught' QUIT; echo ready; until [ "$x" = end ]; do read x; done; exit 7`,
+			[][2]string{{"ready", "\x1c"}, {"caught", "end\n"}}, 7},
+		{`echo ready; exec sleep 1000`, [][2]string{{"ready", "\x03"}}, 130},
+		{`echo ready; exec sleep 1000`, [][2]string{{"ready", "\x1c"}}, 131},
+	} {
+		c := newCrew()
+		cmd := bideCmd("run", "-f", "1000", "sh", "-c", test.script)
+		master := onTerminal(t, c, cmd)
+		release := guard(t, c)
+		seen := talk(t, master, test.steps)
+		if _, exit := end(t, c, cmd, strings.NewReader("")); exit != test.code {
+			t.Errorf("%s: exit code %d, want %d; seen %q", test.script, exit, test.code, seen)
+		}
+		release()
+		master.Close()
+	}
+}
+
+// The report is written before bide dies of what has interrupted the command.
+func TestRunReportIsFirst(t *testing.T) {
+	for _, mode := range []string{"--report=json", "-f"} {
+		c := newCrew()
+		cmd := bideCmd("run", mode, "--report", "json", "1000", "sh", "-c", `echo ready; exec sleep 1000`)
+		master := onTerminal(t, c, cmd)
+		release := guard(t, c)
+		talk(t, master, [][2]string{{"ready", "\x03"}, {`{"outcome":"ended","exit_code":130`, ""}, {`"command_signal":"INT"`, ""}})
+		end(t, c, cmd, strings.NewReader(""))
+		if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signal() != syscall.SIGINT {
+			t.Errorf("%s: %v", mode, cmd.ProcessState)
+		}
+		release()
+		master.Close()
+	}
+}
+
 // A shell with job control keeps its terminal, and a script ends by Ctrl-C.
 func TestRunUnderShell(t *testing.T) {
 	bash, err := exec.LookPath("bash")
@@ -385,6 +461,15 @@ func TestRunUnderShell(t *testing.T) {
 			{"pager-2", "exit 6\n"},
 		}, 6},
 		"Ctrl-C": {[]string{bash, "-c", `for i in 1 2; do "$BIDE" run 1000 sh -c "echo round $i; exec sleep 1000"; done; echo never`}, [][2]string{
+			{"round 1", "\x03"},
+		}, 130},
+		// Where the terminal is not handed over, --foreground lets the command read from it, and a script still ends by Ctrl-C.
+		"foreground": {interactive, [][2]string{
+			{"PROMPT", `"$BIDE" run -f 1000 sh -c 'echo re""ady >/dev/tty; read x </dev/tty; echo "got <$x>"' | cat` + "\n"},
+			{"ready", "line\n"},
+			{"got <line>", "exit 4\n"},
+		}, 4},
+		"foreground Ctrl-C": {[]string{bash, "-c", `for i in 1 2; do "$BIDE" run -f 1000 sh -c "echo round $i; exec sleep 1000"; done; echo never`}, [][2]string{
 			{"round 1", "\x03"},
 		}, 130},
 		"Ctrl-\\": {[]string{bash, "-c", `trap 'exit 9' QUIT; "$BIDE" run 1000 sh -c "echo round 1; exec sleep 1000"; "$BIDE" run 1000 sleep 1000`}, [][2]string{

@@ -16,6 +16,9 @@ var forwarded = []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}
 func code(st *os.ProcessState) int            { return st.ExitCode() }
 func killedBySignal(st *os.ProcessState) bool { return false }
 
+func inOwnGroup(a *syscall.SysProcAttr) *syscall.SysProcAttr { return a }
+func inForeground() bool                                     { return false }
+
 func parseSignal(s string) (syscall.Signal, error) {
 	if strings.TrimPrefix(strings.ToUpper(s), "SIG") == "TERM" {
 		return syscall.SIGTERM, nil

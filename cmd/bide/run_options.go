@@ -12,7 +12,7 @@ import (
 
 // runOptions is a command line of bide run.
 type runOptions struct {
-	help, preserve, verbose bool
+	help, preserve, verbose, foreground, report, left bool
 
 	signal    syscall.Signal
 	killAfter time.Duration // forever: never
@@ -22,7 +22,7 @@ type runOptions struct {
 
 // A runOption is one of them, in its two spellings.
 type runOption struct {
-	short byte
+	short byte // 0: none
 	long  string
 	set   func(o *runOptions, value string) error
 	takes string // what value is; empty if there is none
@@ -38,6 +38,14 @@ var runOptionTable = []runOption{
 		return err
 	}, "DURATION"},
 	{'p', "preserve-status", func(o *runOptions, _ string) error { o.preserve = true; return nil }, ""},
+	{'f', "foreground", func(o *runOptions, _ string) error { o.foreground = true; return nil }, ""},
+	{0, "left", func(o *runOptions, _ string) error { o.left = true; return nil }, ""},
+	{0, "report", func(o *runOptions, v string) error {
+		if o.report = v == "json"; !o.report {
+			return fmt.Errorf("there is no report as %q: write --report=json", v)
+		}
+		return nil
+	}, "json"},
 	{'v', "verbose", func(o *runOptions, _ string) error { o.verbose = true; return nil }, ""},
 	{'h', "help", func(o *runOptions, _ string) error { o.help = true; return nil }, ""},
 }
@@ -102,7 +110,7 @@ func (o *runOptions) parseShort(letters string, args []string) ([]string, error)
 next:
 	for i := range len(letters) {
 		for _, opt := range runOptionTable {
-			if opt.short != letters[i] {
+			if opt.short != letters[i] || opt.short == 0 {
 				continue
 			}
 			value := letters[i+1:]
@@ -126,10 +134,7 @@ next:
 }
 
 func unknownOption(name string) error {
-	if name == "-f" || name != "--" && strings.HasPrefix("--foreground", name) {
-		return fmt.Errorf("there is no option %s: leave it out, a terminal that is input, output and error output is handed over", name)
-	}
-	return fmt.Errorf("%s is not an option: write -s, -k, -p or -v, or bide run --help", name)
+	return fmt.Errorf("%s is not an option: write -s, -k, -p, -f or -v, or bide run --help", name)
 }
 
 // parseDuration reads what GNU timeout reads, a number of seconds, or of another unit, and what Go reads. 0 is forever.

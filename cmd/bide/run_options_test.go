@@ -37,12 +37,14 @@ func TestParseRun(t *testing.T) {
 		{"-s", "-s has no value: write -s SIGNAL"},
 		{"--kill-after", "--kill-after has no value: write --kill-after=DURATION"},
 		{"-s NOSUCH 5 true", `"NOSUCH" is not a signal: write TERM`},
-		{"-x 5 true", "-x is not an option: write -s, -k, -p or -v, or bide run --help"},
+		{"-x 5 true", "-x is not an option: write -s, -k, -p, -f or -v, or bide run --help"},
 		{"-vx 5 true", "-x is not an option"},
 		{"--nosuch 5 true", "--nosuch is not an option"},
 		{"--verbose=1 5 true", "--verbose takes no value: write it without ="},
-		{"--foreground 5 true", "there is no option --foreground: leave it out, a terminal that is input, output and error output is handed over"},
-		{"-f 5 true", "there is no option -f"},
+		{"--foreground=1 5 true", "--foreground takes no value: write it without ="},
+		{"--report", "--report has no value: write --report=json"},
+		{"--report=xml 5 true", `there is no report as "xml": write --report=json`},
+		{"-\x00 5 true", "-\x00 is not an option"},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := runCommand(strings.Fields(c.args), &stdout, &stderr)
@@ -60,7 +62,11 @@ func TestParseRun(t *testing.T) {
 	if err != nil || !o.preserve || !o.verbose || o.killAfter != 2*time.Second || o.limit != 90*time.Second || strings.Join(o.command, " ") != "cmd -k --help" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if o, err := parseRun([]string{"5", "cmd"}); err != nil || o.killAfter != 10*time.Second || o.preserve || o.verbose {
+	o, err = parseRun(strings.Fields("-f --report json --left 5 cmd"))
+	if err != nil || !o.foreground || !o.report || !o.left {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if o, err := parseRun([]string{"5", "cmd"}); err != nil || o.killAfter != 10*time.Second || o.preserve || o.verbose || o.foreground || o.report || o.left {
 		t.Errorf("%+v, %v", o, err)
 	}
 }

@@ -19,4 +19,6 @@ func openTerminal() *terminal                      { return nil }
 func (*terminal) close(*os.Process) bool           { return false }
 func (*terminal) unfollow()                        {}
 func (*terminal) attributes() *syscall.SysProcAttr { return nil }
-func interrupt(*os.ProcessState)                   {}
+func interrupt(*os.ProcessState, int)              {}
+func fromBackground(f func())                      { f() }
+func stderrIsTerminal() bool                       { return false }

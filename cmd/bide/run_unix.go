@@ -25,6 +25,26 @@ func code(st *os.ProcessState) int {
 
 func killedBySignal(st *os.ProcessState) bool { return st.Sys().(syscall.WaitStatus).Signaled() }
 
+// inOwnGroup is a with the command put into bide's process group.
+func inOwnGroup(a *syscall.SysProcAttr) *syscall.SysProcAttr {
+	if a == nil {
+		a = new(syscall.SysProcAttr)
+	}
+	a.Setpgid, a.Pgid = true, syscall.Getpgrp()
+	return a
+}
+
+// inForeground reports whether bide is in the foreground of the terminal of its session.
+func inForeground() bool {
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	defer tty.Close()
+	g, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && g == unix.Getpgrp()
+}
+
 // The real-time signals as C libraries number them; the first two of the kernel's are their own.
 const rtmin, rtmax = 34, 64
 

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -105,6 +106,9 @@ func report(row pair.Row, plan pair.Plan, commit string, o options, stdout io.Wr
 		if l.Judged() { // the quick form may leave out what is only shown
 			return fmt.Errorf("%s: no figures %s to compare", l.Case, l.Of.Name)
 		}
+	}
+	if len(verdicts) == 0 {
+		return errors.New("no figures to show")
 	}
 	fmt.Fprintln(stdout, row.Headline(verdicts))
 	if o.verbose {

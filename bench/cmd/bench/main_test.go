@@ -43,6 +43,9 @@ var testRows = []pair.Row{
 	{Name: "P3", Title: "breaks", Run: func(*pair.Run) error { return errors.New("no loopback here") }},
 	{Name: "P4", Title: "forgets", Run: func(*pair.Run) error { return nil }, Lines: constant("", false, 0, 0).Lines},
 	constant("P10", true, 1, 1),
+	{Name: "S1", Title: "shows", Run: constant("", false, 10, 20).Run, Lines: []pair.Line{
+		{Case: "all of it", Ours: "ours", Rival: "theirs", Of: pair.Ns}}},
+	{Name: "S2", Title: "shows nothing", Run: func(*pair.Run) error { return nil }},
 }
 
 const (
@@ -61,7 +64,8 @@ func TestRun(t *testing.T) {
 		{"-quick -v P2", headP2 + "    all of it  10 ns  theirs 15 ns  1.5 × (1.5–1.5)  ≥ 2 ×  short by 25 %\n", "", 0},
 		{"P3 P1", headP1, "bide bench: P3 could not run: its process: exit status 1\n", 1},
 		{"P4", "", "bide bench: P4 could not run: all of it: no figures ns to compare\n", 1},
-		{"P1 P99", "", "bide bench: no row \"P99\": there are P1, P2, P3, P4, P10\n", 2},
+		{"S2 S1", "S1  all of it: 10 ns, theirs 20 ns; 2 ×, shown\n", "bide bench: S2 could not run: no figures to show\n", 1},
+		{"P1 P99", "", "bide bench: no row \"P99\": there are P1, P2, P3, P4, P10, S1, S2\n", 2},
 		{"-slow", "", "flag provided but not defined: -slow\nusage: bench", 2},
 		{"-h", "", "  P10  work of P10 (quick)\n", 0},
 		{"-o main_test.go P1", "", "bide bench: main_test.go: line 1: ", 2},

@@ -32,7 +32,7 @@ func ofCheckout() (rev, changed string) {
 		return "unknown", ""
 	}
 	diff, err := exec.Command("git", "status", "--porcelain", "--untracked-files=no", "--",
-		":(top)", ":(top,exclude)docs/benchmarks").Output()
+		":(top)", ":(top,exclude)docs", ":(top,exclude)README.md").Output()
 	if err == nil && len(diff) > 0 {
 		changed = "+"
 	}

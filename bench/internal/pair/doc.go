@@ -37,6 +37,8 @@
 //		},
 //	}
 //
+// A row whose name begins with S shows a scale or a condition: nothing in it has a target.
+//
 // Each clause of a target is a [Line], so that the worst can be told. A line without a target is shown and not judged.
 // [Run.Op] measures n operations: [Ns], [CPU], [Bytes] and [Allocs] of each. What measures itself (lateness, memory)
 // hands its figures to [Run.Record]; [CPUTime], [Heap] and [Lates] help. What stands around them in the loop is not

@@ -47,18 +47,32 @@ func TestDecodeFails(t *testing.T) {
 	}
 }
 
+func TestNumber(t *testing.T) {
+	names := []string{"P1", "P2", "P10", "P99", "S1", "S2", "S10"}
+	for i, name := range names {
+		if number(name) == 0 || i > 0 && before(names[i-1], name) >= 0 {
+			t.Errorf("%s is number %d, after %s", name, number(name), names[max(i-1, 0)])
+		}
+	}
+	for _, name := range []string{"", "P", "p1", "P0", "P-1", "PS1", "Q1", "1", "P1000", "S1x"} {
+		if n := number(name); n != 0 {
+			t.Errorf("%q is number %d", name, n)
+		}
+	}
+}
+
 // A file has one result of each row, the newest, in the order of the rows.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "raw.jsonl")
 	newer := result("P2")
 	newer.Commit = "newer"
-	for _, res := range []Result{result("P10"), result("P2"), result("P1"), newer} {
+	for _, res := range []Result{result("S1"), result("P10"), result("P2"), result("P1"), newer} {
 		if err := Keep(path, res); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, err := ReadFile(path)
-	if want := []Result{result("P1"), newer, result("P10")}; err != nil || !reflect.DeepEqual(got, want) {
+	if want := []Result{result("P1"), newer, result("P10"), result("S1")}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v (%v), want %v", got, err, want)
 	}
 	if err := os.WriteFile(path, []byte("notes\n"), 0o666); err != nil {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// A Row is one headline: the same work done by us and by others.
+// A Row is one headline, P1 …, with a target: the same work done by us and by others. Or it is S1 …, which shows a scale
+// or a condition and judges nothing.
 type Row struct {
 	Name  string // P1
 	Title string // the work, in a few words
@@ -14,10 +15,13 @@ type Row struct {
 	Procs int    // GOMAXPROCS of its process; 0: 1
 	Fresh bool   // every round in a process of its own, for what can be measured only once; no round warms up
 
+	// Rounds is how many of them count at most, for what takes long; 0: the plan's.
+	Rounds int
+
 	// Run measures, in loops over r.Next. An error means that the row could not run; figures are never one.
 	Run func(r *Run) error
 
-	// Lines are the comparisons that are judged or shown, at least one of them with a target.
+	// Lines are the comparisons that are judged or shown: at least one with a target in a row P, none in a row S.
 	Lines []Line
 }
 
@@ -92,12 +96,19 @@ func find(all []Row, name string) (Row, error) {
 	return Row{}, fmt.Errorf("no row %q: there are %s", name, strings.Join(there, ", "))
 }
 
-// before orders names by their number: P2 comes before P10.
+// before orders names by their number, P2 before P10, and P before S.
 func before(a, b string) int {
 	return number(a) - number(b)
 }
 
+// number is 0 if the name is not one of a row.
 func number(name string) int {
-	n, _ := strconv.Atoi(strings.TrimLeft(name, "P"))
-	return n
+	for i, kind := range []string{"P", "S"} {
+		if digits, ok := strings.CutPrefix(name, kind); ok {
+			if n, err := strconv.Atoi(digits); err == nil && 0 < n && n < 1000 {
+				return i*1000 + n
+			}
+		}
+	}
+	return 0
 }

@@ -20,7 +20,7 @@ type Plan struct {
 // Full is what is published, Quick a look within a minute.
 var (
 	Full  = Plan{Rounds: 10, Window: 100 * time.Millisecond, Divide: 1}
-	Quick = Plan{Rounds: 10, Window: 20 * time.Millisecond, Divide: 1, Quick: true}
+	Quick = Plan{Rounds: 8, Window: 20 * time.Millisecond, Divide: 1, Quick: true}
 )
 
 // A Run is a row under way. It is used by the goroutine that it was given to.
@@ -39,13 +39,21 @@ type Measured map[string]map[string][]float64
 // Processes is how many processes measure the row, one after the other.
 func (row Row) Processes(plan Plan) int {
 	if row.Fresh {
-		return plan.Rounds
+		return row.rounds(plan)
 	}
 	return 1
 }
 
+func (row Row) rounds(plan Plan) int {
+	if row.Rounds > 0 {
+		return min(row.Rounds, plan.Rounds)
+	}
+	return plan.Rounds
+}
+
 // Measure runs a row in this process. A row with Fresh gives one round's figures.
 func Measure(row Row, plan Plan) (Measured, error) {
+	plan.Rounds = row.rounds(plan)
 	if row.Fresh {
 		plan.Rounds = 1
 	}

@@ -45,6 +45,31 @@ func TestRounds(t *testing.T) {
 	}
 }
 
+// A row may want fewer rounds than the plan has, and never gets more.
+func TestFewerRounds(t *testing.T) {
+	for _, c := range []struct{ rounds, want int }{{0, 3}, {2, 2}, {9, 3}} {
+		for _, fresh := range []bool{false, true} {
+			row := Row{Fresh: fresh, Rounds: c.rounds, Run: func(r *Run) error {
+				for r.Next() {
+					r.Record("a", Figures{Ns: 1})
+				}
+				return nil
+			}}
+			all := Measured{}
+			for range row.Processes(brief) {
+				m, err := Measure(row, brief)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all.Add(m)
+			}
+			if got := len(all["a"]["ns"]); got != c.want {
+				t.Errorf("%d rounds wanted, fresh %v: %d, want %d", c.rounds, fresh, got, c.want)
+			}
+		}
+	}
+}
+
 func TestOp(t *testing.T) {
 	var sink *[2]int
 	ops := 0

@@ -18,10 +18,10 @@ func spread(values []float64) Spread {
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)
-	if i+1 == len(sorted) {
+	part := at - float64(i)
+	if part == 0 { // and what follows may be infinite
 		return sorted[i]
 	}
-	part := at - float64(i)
 	return sorted[i]*(1-part) + sorted[i+1]*part
 }
 

@@ -16,6 +16,7 @@ func TestSpread(t *testing.T) {
 		{[]float64{5, 1, 2, 4, 3}, Spread{2, 3, 4}},
 		{[]float64{4, 1, 3, 2}, Spread{1.75, 2.5, 3.25}},
 		{[]float64{1, 1, 1, 1, 1000}, Spread{1, 1, 1}},
+		{[]float64{1, 2, math.Inf(1)}, Spread{1.5, 2, math.Inf(1)}},
 	} {
 		if got := spread(c.values); got != c.want {
 			t.Errorf("spread(%v) = %v, want %v", c.values, got, c.want)

@@ -62,15 +62,18 @@ func short(figure, bound float64) float64 {
 	return -1
 }
 
-// Worst is the line that is furthest from its target, or that met it by least.
+// Worst is the line that is furthest from its target, or that met it by least; the first if none has a target.
 //
-// Preconditions: one has a target.
+// Preconditions: there is one.
 func Worst(all []Verdict) Verdict {
 	var worst *Verdict
 	for i, v := range all {
 		if v.Target.kind != noTarget && (worst == nil || v.Short > worst.Short) {
 			worst = &all[i]
 		}
+	}
+	if worst == nil {
+		return all[0]
 	}
 	return *worst
 }
@@ -158,7 +161,10 @@ func (row Row) Headline(all []Verdict) string {
 	if w.Rival != "" {
 		line += "; " + w.ratio()
 	}
-	return line + ", target " + w.Wanted() + ", " + w.Word()
+	if w.Judged() {
+		line += ", target " + w.Wanted()
+	}
+	return line + ", " + w.Word()
 }
 
 // Table is a line for each case, in columns.

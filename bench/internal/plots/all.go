@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"strconv"
 
 	"bide.invalid/bide/bench/internal/pair"
 	"bide.invalid/bide/bench/internal/svg"
@@ -12,17 +13,20 @@ var all = []struct {
 	name string
 	of   func(p *page) (svg.Plot, bool)
 }{
-	{"cost", cost},
-	{"lateness-1m", func(p *page) (svg.Plot, bool) {
-		return lateness(p, "P8", "1 million timers due within a second", expiring)
-	}},
-	{"lateness-100k", func(p *page) (svg.Plot, bool) {
-		return lateness(p, "P9", "100 thousand timers spread over a second", expiring)
-	}},
-	{"lateness-sleep", func(p *page) (svg.Plot, bool) {
-		return lateness(p, "P10", "sleeping for 100 µs and for 1 ms", sleeping)
-	}},
-	{"lateness-tick", func(p *page) (svg.Plot, bool) { return lateness(p, "P11", "ticks at 1 kHz", ticking) }},
+	{"cost", cost.draw},
+	{"lateness-1m", lateness("P8", "", "1 million timers due within a second", expiring)},
+	{"lateness-100k", lateness("P9", "", "100 thousand timers spread over a second", expiring)},
+	{"lateness-sleep", lateness("P10", "", "sleeping for 100 µs and for 1 ms", sleeping)},
+	{"lateness-tick", lateness("P11", "", "ticks at 1 kHz", ticking)},
+	{"lateness-idle", lateness("S4", "@idle", "500 timers within 250 ms, nothing else running", loaded)},
+	{"lateness-busy", lateness("S4", "@all processors busy", "500 timers, all processors computing", loaded)},
+	{"lateness-gc", lateness("S4", "@the collector running", "500 timers, the collector running all the time", loaded)},
+	{"contention", contention.draw},
+	{"contention-yield", contentionYield.draw},
+	{"collector", collector.draw},
+	{"scale", pending.draw},
+	{"processors", processors.draw},
+	{"shards", shards.draw},
 }
 
 // A curve is a side as it is drawn.
@@ -46,6 +50,13 @@ var sleeping = []curve{
 	{"time.Sleep@1ms", "time.Sleep 1 ms", false},
 }
 
+var loaded = []curve{
+	{"AfterFunc, precise", "timer.AfterFunc, precise", true},
+	{"owner", "an owner", true},
+	{"AfterFunc", "timer.AfterFunc", true},
+	{"time.AfterFunc", "time.AfterFunc", false},
+}
+
 var ticking = []curve{
 	{"timer.Every", "timer.Every, precise", true},
 	{"time.Ticker", "time.Ticker", false},
@@ -61,61 +72,21 @@ func (p *page) figures(row string) pair.Measured {
 	return nil
 }
 
-// cost is what starting and canceling a timeout costs, against how many others are pending.
-func cost(p *page) (svg.Plot, bool) {
-	figures := p.figures("P1")
-	x := []svg.Tick{{At: 0, Text: "0"}, {At: 1, Text: "10 thousand"}, {At: 2, Text: "1 million"}}
-	pending := []string{"@none pending", "@10k pending", "@1M pending"}
-	plot := svg.Plot{
-		Title: "Start and cancel a timeout",
-		X:     svg.Axis{Label: "other timers pending", Ticks: x},
-		Y:     svg.Axis{Label: "time (ns)"},
-	}
-	for _, c := range []curve{
-		{"absolute", "an owner, deadline known", true},
-		{"relative", "an owner, from a duration", true},
-		{"timer.AfterFunc+Stop", "timer.AfterFunc + Stop", true},
-		{"Timer.Reset+Stop", "time.Timer: Reset + Stop", false},
-		{"time.AfterFunc+Stop", "time.AfterFunc + Stop", false},
-		{"WithTimeout+cancel", "WithTimeout + cancel", false},
-	} {
-		s := svg.Series{Name: c.name, Ours: c.ours}
-		for i, at := range pending {
-			if v, ok := figures.Median(c.side+at, pair.Ns); ok {
-				s.Points = append(s.Points, svg.Point{X: x[i].At, Y: v})
-			}
+// lateness is how late so many percent of the waits ended at most, under a condition. The axis is stretched towards 100 %.
+func lateness(row, at, what string, curves []curve) func(p *page) (svg.Plot, bool) {
+	t := trend{row: row, title: "Lateness: " + what, x: "part of the waits (%)", y: "lateness, at most", curves: curves,
+		ticks: []float64{1}, text: pair.Ns.Short}
+	for _, percent := range pair.Percents {
+		pl := place{x: stretched(percent), at: at, of: pair.Late(percent)}
+		switch percent {
+		case 1, 50, 90, 99, 99.9:
+			pl.text = strconv.FormatFloat(percent, 'g', -1, 64)
+		case 100:
+			pl.text = "all"
 		}
-		if len(s.Points) == len(pending) {
-			plot.Series = append(plot.Series, s)
-		}
+		t.places = append(t.places, pl)
 	}
-	plot.Y.Ticks = scale(plot.Series, []float64{1, 2, 5}, func(ns float64) string { return pair.Metric{}.Short(ns) })
-	return plot, len(plot.Series) > 0
-}
-
-// lateness is how late so many percent of the waits ended at most. The axis is stretched towards 100 %.
-func lateness(p *page, row, what string, curves []curve) (svg.Plot, bool) {
-	figures := p.figures(row)
-	plot := svg.Plot{
-		Title: "Lateness: " + what,
-		X: svg.Axis{Label: "part of the waits (%)", Ticks: []svg.Tick{{At: stretched(1), Text: "1"}, {At: stretched(50), Text: "50"},
-			{At: stretched(90), Text: "90"}, {At: stretched(99), Text: "99"}, {At: stretched(99.9), Text: "99.9"},
-			{At: stretched(100), Text: "all"}}},
-		Y: svg.Axis{Label: "lateness, at most"},
-	}
-	for _, c := range curves {
-		s := svg.Series{Name: c.name, Ours: c.ours}
-		for _, percent := range pair.Percents {
-			if v, ok := figures.Median(c.side, pair.Late(percent)); ok {
-				s.Points = append(s.Points, svg.Point{X: stretched(percent), Y: v})
-			}
-		}
-		if len(s.Points) == len(pair.Percents) {
-			plot.Series = append(plot.Series, s)
-		}
-	}
-	plot.Y.Ticks = scale(plot.Series, []float64{1}, pair.Ns.Short)
-	return plot, len(plot.Series) > 0
+	return t.draw
 }
 
 // stretched gives the last percent as much room as the first ninety.

@@ -38,13 +38,26 @@ func (p *page) markdown() []byte {
 			fmt.Fprintf(&b, "![%s](%s.svg)\n\n", d.title, d.name)
 		}
 	}
+	b.WriteString(p.rfc12())
 	b.WriteString("## Where we lose\n\nEvery case in which bide needs more than another does, or misses its target.\n\n")
 	b.WriteString(p.lost() + "\n")
-	b.WriteString("## Every case\n")
-	for _, part := range p.parts {
-		fmt.Fprintf(&b, "\n### %s: %s\n\n%s", part.Name, part.Title, cases(part.verdicts))
+	b.WriteString(p.limits())
+	b.WriteString("## Every case\n" + p.every("P"))
+	if shown := p.every("S"); shown != "" {
+		b.WriteString("\n## Scale and conditions\n\nThese rows have no targets.\n" + shown)
 	}
 	return []byte(b.String())
+}
+
+// every case of the rows of a kind.
+func (p *page) every(kind string) string {
+	var b strings.Builder
+	for _, part := range p.parts {
+		if strings.HasPrefix(part.Name, kind) {
+			fmt.Fprintf(&b, "\n### %s: %s\n\n%s", part.Name, part.Title, cases(part.verdicts))
+		}
+	}
+	return b.String()
 }
 
 // machines says where and when the rows were measured.
@@ -54,7 +67,7 @@ func (p *page) machines() string {
 		r := part.res
 		m := r.Machine
 		line := []string{part.Name, fmt.Sprintf("%s, %d cores, %s, kernel %s", m.CPU, m.Cores, m.System, m.Kernel), r.Go,
-			r.Commit, strings.Split(r.Date, "T")[0]}
+			r.Commit, day(r)}
 		if r.Quick {
 			line[0] += " (quick)"
 		}
@@ -66,6 +79,8 @@ func (p *page) machines() string {
 	}
 	return table(lines)
 }
+
+func day(r pair.Result) string { return strings.Split(r.Date, "T")[0] }
 
 // headlines is a line for each of the rows that are named and were measured; nil: for all.
 func (p *page) headlines(names []string) string {

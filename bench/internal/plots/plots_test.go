@@ -12,6 +12,7 @@ import (
 
 	"bide.invalid/bide/bench/internal/pair"
 	"bide.invalid/bide/bench/internal/rows"
+	"bide.invalid/bide/timer/queue"
 )
 
 // invented is a result of a row in which every figure of every side is known: n, and the rival's twice that.
@@ -27,6 +28,11 @@ func invented(row pair.Row, n float64) pair.Result {
 			for _, l := range row.Lines {
 				m[side][l.Of.Name] = []float64{v}
 			}
+		}
+	}
+	if row.Name == "P18" { // the table has queues that no line compares
+		for _, c := range queue.All() {
+			m[c.Name+"@insert+pop, 100"] = map[string][]float64{"ns": {n}}
 		}
 	}
 	return row.Result(m, pair.Full, "0123456789ab", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
@@ -64,6 +70,10 @@ func TestDraw(t *testing.T) {
 	if err := os.WriteFile(guide, []byte("before\n"+begin+"old\n"+end+"after\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	readme := at(root, "README.md")
+	if err := os.WriteFile(readme, []byte("first\n"+begin+end+"last\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	var drawn [2]map[string][]byte
 	for i := range drawn {
 		if err := Draw(root, rows.All); err != nil {
@@ -81,15 +91,26 @@ func TestDraw(t *testing.T) {
 			t.Errorf("%s is not drawn, or not shown", plot.name)
 		}
 	}
-	for name, curves := range map[string][]curve{"lateness-1m": expiring, "lateness-100k": expiring, "lateness-sleep": sleeping, "lateness-tick": ticking} {
+	for name, curves := range map[string][]curve{
+		"lateness-1m": expiring, "lateness-100k": expiring, "lateness-sleep": sleeping, "lateness-tick": ticking,
+		"lateness-idle": loaded, "lateness-busy": loaded, "lateness-gc": loaded, "contention": locking,
+		"contention-yield": locking, "cost": cost.curves, "collector": collector.curves, "scale": pending.curves,
+		"processors": processors.curves, "shards": shards.curves,
+	} {
+		text := string(drawn[0]["docs/benchmarks/"+name+".svg"])
 		for _, c := range curves {
-			if !strings.Contains(string(drawn[0]["docs/benchmarks/"+name+".svg"]), ">"+c.name+"<") {
+			if !strings.Contains(text, ">"+c.name+"<") {
 				t.Errorf("%s has no curve %q", name, c.name)
 			}
 		}
+		if n := strings.Count(text, `class="line`); n != len(curves) {
+			t.Errorf("%s has %d lines, want %d", name, n, len(curves))
+		}
 	}
-	if n := strings.Count(string(drawn[0]["docs/benchmarks/cost.svg"]), `class="line`); n != 6 {
-		t.Errorf("the plot of costs has %d lines, want 6", n)
+	for _, c := range queue.All() {
+		if c.Max == 0 && !strings.Contains(page, "\n| "+c.Name+" | ") {
+			t.Errorf("RFC 12's table has no %s", c.Name)
+		}
 	}
 	for _, row := range rows.All {
 		if !strings.Contains(page, "\n### "+row.Name+": ") {
@@ -101,12 +122,24 @@ func TestDraw(t *testing.T) {
 		strings.Contains(text, "old") || !strings.Contains(text, "| P11 |") {
 		t.Errorf("the guide is\n%s", text)
 	}
+	text = string(drawn[0]["README.md"])
+	for _, want := range []string{"first\n" + begin + "![Start and cancel a timeout](docs/benchmarks/cost.svg)\n",
+		", commit 0123456789ab, 2026-03-01.\nOf ", " are met.\n" + end + "last\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("README has no %q:\n%s", want, text)
+		}
+	}
+	for _, f := range fronts {
+		if !strings.Contains(text, "\n| "+f.row+" | ") || !strings.Contains(text, " | "+f.of+" | ") || !strings.Contains(text, " | "+f.rival+" ") {
+			t.Errorf("README has no %v", f)
+		}
+	}
 }
 
 func files(t *testing.T, root string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
-	for _, pattern := range []string{"docs/benchmarks/*", "docs/guides/*"} {
+	for _, pattern := range []string{"docs/benchmarks/*", "docs/guides/*", "README.md"} {
 		names, err := filepath.Glob(at(root, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -179,6 +212,18 @@ func TestDrawFails(t *testing.T) {
 		}
 		if err := Draw(c.root, rows.All); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+// A machine of few cores is said to be one; what was measured on many says nothing.
+func TestLimits(t *testing.T) {
+	row := pair.Row{Name: "P1", Lines: rows.All[0].Lines[:1]}
+	for cores, want := range map[int]string{2: "## What 2 cores cannot show", 4: "GOMAXPROCS above 4", 8: ""} {
+		res := invented(row, 1)
+		res.Machine.Cores = cores
+		if got := (&page{parts: []part{{row, res, nil}}}).limits(); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("of %d cores: %q", cores, got)
 		}
 	}
 }

@@ -128,23 +128,22 @@ func manyOurs(n int) (start, stop func()) {
 // weigh is what each of n cost while they are pending.
 func weigh(n int, start func()) (pair.Figures, error) {
 	pair.Settle()
-	cpu, err := cycle()
+	cpu, err := cycle(10)
 	if err != nil {
 		return nil, err
 	}
 	heap := pair.Heap()
 	start()
 	heap2 := pair.Heap()
-	cpu2, err := cycle()
+	cpu2, err := cycle(10)
 	return pair.Figures{
 		pair.Bytes: (float64(heap2) - float64(heap)) / float64(n),
 		collecting: max(0, float64(cpu2-cpu)),
 	}, err
 }
 
-// cycle is the processor's time for one cycle of the collector, its sweep included.
-func cycle() (time.Duration, error) {
-	const cycles = 10
+// cycle is the processor's time for one cycle of the collector, its sweep included: the mean of so many.
+func cycle(cycles int) (time.Duration, error) {
 	before, err := pair.CPUTime()
 	if err != nil {
 		return 0, err
@@ -153,5 +152,5 @@ func cycle() (time.Duration, error) {
 		runtime.GC()
 	}
 	after, err := pair.CPUTime()
-	return (after - before) / cycles, err
+	return (after - before) / time.Duration(cycles), err
 }
