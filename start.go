@@ -102,12 +102,12 @@ func (h *handover[T]) ready(v T) bool {
 // refuse: H2.
 func (h *handover[T]) refuse() {
 	h.mu.Lock()
-	first := h.state == pending
-	if first {
+	if h.state == pending {
 		h.state = refused
 	}
+	cancels := h.state == refused
 	h.mu.Unlock()
-	if first {
+	if cancels { // the second one as well: a child whose ready reports false finds its scope canceled
 		h.scope.cancelFrom(h.starter)
 	}
 }
