@@ -6,14 +6,14 @@ var parkFaults = []fault{
 		old:  "v := (w.v.Load()>>genShift+1)<<genShift | armedBit",
 		new:  "v := w.v.Load()>>genShift<<genShift | armedBit",
 		why:  "the generation stands still, and a stale token wins",
-		pkg:  "./park", run: "^Test(Word|Token|Waiter|Stale)",
+		pkg:  "./park", run: "^Test(Transitions|Generation|StaleTokens)$",
 	},
 	{
 		file: "park/word.go",
 		old:  "return t.v&armedBit != 0 && w.v.",
 		new:  "return w.v.",
 		why:  "the zero token wins against a waiter that was never armed",
-		pkg:  "./park", run: "^Test(Word|Token|Waiter|Resolve)",
+		pkg:  "./park", run: "^Test(Transitions|NoTransition|Waiters)$",
 	},
 	{
 		file: "park/waiter.go",
@@ -39,14 +39,14 @@ var parkFaults = []fault{
 `,
 		new: "",
 		why: "a wake-up that is owed is not received, and ends the next wait",
-		pkg: "./park", run: "^Test(Withdraw|Waiter|Transitions|Owed)",
+		pkg: "./park", run: "^Test(WithdrawBubble|WaitUnder|StressWords)$",
 	},
 	{
 		file: "park/waiter.go",
 		old:  "	h.Detach(w)\n",
 		new:  "",
 		why:  "a waiter that has ended stays in the host's list",
-		pkg:  "./park", run: "^Test(Host|Waiter|Detach|Kinds)",
+		pkg:  "./park", run: "^Test(Host|WaitUnder|Waiters)",
 	},
 	{
 		file: "park/waiter.go",
@@ -82,7 +82,7 @@ var parkFaults = []fault{
 			woken++
 `,
 		why: "a lot's wake-up is spent on one who was canceled",
-		pkg: "./park", run: "^TestLot",
+		pkg: "./park", run: "^Test(Lot|BubbleLot)",
 	},
 	{
 		file: "park/queue.go",
@@ -96,6 +96,6 @@ var parkFaults = []fault{
 		return nil
 `,
 		why: "whoever wakes gives up at the first who was canceled",
-		pkg: "./park", run: "^Test(Queue|List|Batch|Resolve)",
+		pkg: "./park", run: "^Test(List|Batch)",
 	},
 }

@@ -164,7 +164,7 @@ var nurseryFaults = []fault{
 		old:  "	if w != nil {\n		w.Wake(t, park.Woken)\n	}\n	return first",
 		new:  "	if w != nil && first {\n		w.Wake(t, park.Woken)\n	}\n	return first",
 		why:  "a call of Hedge that has failed lets no other begin before the delay is over",
-		pkg:  ".", run: "^TestConformance",
+		pkg:  ".", run: "^Test(Hedge|Conformance)$",
 	},
 }
 
@@ -174,14 +174,14 @@ var netioFaults = []fault{
 		old:  "	if ctx.Err() != nil {\n		if s.w.Withdraw",
 		new:  "	if false {\n		if s.w.Withdraw",
 		why:  "an operation does not look at its context after it has stored the token",
-		pkg:  "./netio", run: "^Test",
+		pkg:  "./netio", run: "^Test(EndsWithContext|SimPoke)$", tags: model,
 	},
 	{
 		file: "netio/side.go",
 		old:  "	poked := s.w.Withdraw(t) != park.Self\n	if poked {\n		s.unpoke()\n	}\n",
 		new:  "	poked := s.w.Withdraw(t) != park.Self\n",
 		why:  "the deadline in the past stays, and the next operation fails",
-		pkg:  "./netio", run: "^Test",
+		pkg:  "./netio", run: "^Test(EndsWithContext|NotPoked|SimPoke)", tags: model,
 	},
 	{
 		file: "netio/side.go",
@@ -202,7 +202,7 @@ var netioFaults = []fault{
 		old:  "	l.list.Remove(w)\n",
 		new:  "",
 		why:  "a link that was cut still pokes",
-		pkg:  "./netio", run: "^Test",
+		pkg:  "./netio", run: "^Test(NotPoked|Filing|EndsWith|SimPoke)", tags: model,
 	},
 	{
 		file: "netio/side.go",
