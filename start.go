@@ -13,7 +13,7 @@ import (
 //
 // Until then f belongs to both. If it returns before it is ready, Start returns its error, and the nursery is not
 // concerned; [ErrNotStarted] if that is nil. If ctx is canceled, so is f, and Start waits for it and returns what it
-// returns; ready reports false then, f is not handed over, and should end. (If it ends with nil, Start returns the value all the same.)
+// returns; ready reports false then, its scope is canceled, f is not handed over, and should end. (If it ends with nil, Start returns the value all the same.)
 // Afterwards f is a child like any other, and ctx does not reach it. ready is called once; a second time panics.
 //
 // The nursery does not end while a Start is under way. Under a [Limit] it waits for a slot, as long as ctx allows.
@@ -102,12 +102,12 @@ func (h *handover[T]) ready(v T) bool {
 // refuse: H2.
 func (h *handover[T]) refuse() {
 	h.mu.Lock()
-	first := h.state == pending
-	if first {
+	if h.state == pending {
 		h.state = refused
 	}
+	cancels := h.state == refused
 	h.mu.Unlock()
-	if first {
+	if cancels { // the second one as well: a child whose ready reports false finds its scope canceled
 		h.scope.cancelFrom(h.starter)
 	}
 }
