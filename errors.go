@@ -89,6 +89,9 @@ func (c *Canceled) Error() string {
 
 func (c *Canceled) by() string {
 	b := c.Source.String()
+	if c.Source == ByAbandoned {
+		b = "the end of its scope"
+	}
 	if c.Scope != "" {
 		b += " of scope " + strconv.Quote(c.Scope)
 	}
@@ -150,14 +153,14 @@ func (e *TimeoutError) text(ended bool) string {
 	if name == "" {
 		_, name = e.site.place()
 	}
-	if name == "" {
-		name = "a scope"
+	if name != "" {
+		name += ": "
 	}
 	what := "timeout"
 	if e.Cut != nil {
 		what = "cut"
 	}
-	b := "bide: " + name + ": " + what + " after " + e.Limit.String()
+	b := "bide: " + name + what + " after " + e.Limit.String()
 	if e.Idle {
 		b += " without progress"
 	}
@@ -210,7 +213,7 @@ func (e *TimeoutError) Temporary() bool { return true }
 
 // ErrMisnested is the error of [Scope.Close] when a scope that was opened below is still open. The usual reason is a
 // Close in the wrong order, or one that is missing.
-var ErrMisnested = errors.New("bide: a scope was closed while one below it was open")
+var ErrMisnested = errors.New("bide: a scope was closed while one below it was open: close the inner one first")
 
 // ErrGoexit is the error of a nursery's child that called runtime.Goexit.
 var ErrGoexit = errors.New("bide: child called runtime.Goexit")
