@@ -42,12 +42,12 @@ func (s Source) String() string {
 // Canceled is the error of every blocking call under a canceled scope. Everything below shares one value: it must not
 // be modified.
 //
-// errors.Is finds [context.DeadlineExceeded] in it if a deadline is its Source, and [context.Canceled] otherwise;
-// under a context that is not a scope, what that one's Err says; and, but for BySibling and ByBody, whatever its Reason
-// matches. It is a net.Error.
+// errors.Is finds [context.DeadlineExceeded] in it if its Source is ByDeadline or ByIdle, and [context.Canceled]
+// otherwise; if it is ByContext, what that context's Err is. It also finds what is in its Reason, except if the Source
+// is BySibling or ByBody. It is a net.Error.
 //
-// The scope that is responsible drops it where it ends; so it is returned, or wrapped with %w, like any error, and not
-// compared. A Canceled that other code makes is an ordinary error.
+// Return it, or wrap it with %w, as any error: the scope that is responsible drops it at its end. Do not compare it
+// with ==. A Canceled that is made by other code is an ordinary error.
 type Canceled struct {
 	Source Source
 	Reason error     // what Cancel was given, the child's error, the context's cause; may be nil
