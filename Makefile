@@ -1,7 +1,7 @@
 # Thin names for the commands; what they do is in .ci/run, which needs no make.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race e2e stress explore fuzz cover bench bench-quick bench-code plots rename ci
+.PHONY: help check test race e2e stress explore fuzz cover bench bench-quick bench-code soak plots rename ci
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -45,7 +45,10 @@ bench-quick: ## the headlines within a minute
 bench-code: ## benchmarks beside the code
 	go test -run '^$$' -bench . -benchmem ./...
 
-plots: ## draw docs/benchmarks from its raw.jsonl
+soak: ## idle timeouts of 50k connections for SOAK (5m): memory and lateness must not grow
+	@go run ./bench/cmd/soak -d $(SOAK)
+
+plots: ## draw docs/benchmarks and what README shows of it from its raw.jsonl
 	@go run ./bench/cmd/plots
 
 rename: ## give the module another path: MODULE=example.org/team/bide
@@ -56,6 +59,7 @@ ci: ## everything, as .ci/run does it
 
 COUNT ?= 20
 STRESS ?= 60s
+SOAK ?= 5m
 EXPLORE ?= 8s
 FUZZTIME ?= 1m
 RAW ?= .out/bench.jsonl

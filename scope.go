@@ -84,11 +84,11 @@ type Scope struct {
 
 // extra is what most scopes do without.
 type extra struct {
-	name    string          // set before the scope is shared
-	idle    time.Duration   // likewise; 0: no idle limit
-	onPoint func()          // likewise; called at cancel points
-	labeled context.Context // likewise; the parent with the label, see Labels
-	service *timer.Service  // likewise; nil: the default one
+	name    string               // set before the scope is shared
+	idle    time.Duration        // likewise; 0: no idle limit
+	onPoint func(registry.Point) // likewise; called at cancel points
+	labeled context.Context      // likewise; the parent with the label, see Labels
+	service *timer.Service       // likewise; nil: the default one
 
 	pushing step.Mutex // see Locks
 	halt    atomic.Pointer[halt]

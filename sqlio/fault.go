@@ -37,7 +37,8 @@ func state(err error) string {
 	return ""
 }
 
-// answered reports whether err, the error of a commit, is the server's word that it did not happen.
+// answered reports whether err, the error of a commit, is the server's word that it did not happen. driver.ErrBadConn is
+// not, though it is meant for what was not sent: drivers return it for a connection that was lost in the middle, too.
 func answered(err error) bool {
 	s := state(err)
 	return s != "" &&

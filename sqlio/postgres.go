@@ -10,8 +10,8 @@ import (
 	"bide.invalid/bide/clock"
 )
 
-// slack is what the server gets on top, so that the end on this side comes first, and names who was late.
-const slack = time.Second
+// margin is what the server gets on top, so that the end on this side comes first, and names who was late.
+const margin = time.Second
 
 // The setting is text with a unit, as intervals are. LEAST leaves out what is null: 0, no limit.
 const limitStatements = `SELECT set_config('statement_timeout', LEAST(NULLIF(
@@ -26,8 +26,8 @@ func PostgresTimeout(ctx context.Context, tx *sql.Tx) error {
 	if left == time.Duration(clock.Forever) {
 		return nil
 	}
-	left = min(left, math.MaxInt32*time.Millisecond-slack) // what the setting can hold
-	ms := (left + slack + time.Millisecond - 1) / time.Millisecond
+	left = min(left, math.MaxInt32*time.Millisecond-margin) // what the setting can hold
+	ms := (left + margin + time.Millisecond - 1) / time.Millisecond
 	_, err := tx.ExecContext(ctx, limitStatements, int64(ms))
 	return fault(ctx, err)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,24 @@ func TestInTxPanics(t *testing.T) {
 			}
 		}()
 		return sqlio.InTx(ctx, db, nil, func(context.Context, *sql.Tx) error { panic(failure) })
+	})
+	s.wantSaid(t, "begin", "rollback")
+}
+
+// T4: and what ends its goroutine.
+func TestInTxGoexit(t *testing.T) {
+	s := &store{}
+	inBubble(t, s, func(ctx *bide.Scope, db *sql.DB, _ func(time.Duration)) error {
+		over := make(chan int)
+		go func() {
+			defer func() { over <- db.Stats().InUse }()
+			sqlio.InTx(ctx, db, nil, func(context.Context, *sql.Tx) error { runtime.Goexit(); return nil })
+			t.Error("it has returned")
+		}()
+		if in := <-over; in != 0 {
+			t.Errorf("%d connections in use", in)
+		}
+		return nil
 	})
 	s.wantSaid(t, "begin", "rollback")
 }

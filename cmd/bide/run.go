@@ -111,7 +111,7 @@ func (r *runner) run(ctx context.Context) (code int) {
 	}
 	var opts []bide.Option
 	if limit < forever {
-		r.told.limit = limit
+		r.told.limit = &limit
 		opts = append(opts, bide.Timeout(limit))
 	}
 	s := bide.Open(ctx, opts...)

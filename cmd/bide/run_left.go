@@ -10,7 +10,7 @@ import (
 // count keeps a line with the time that is left to the scope on the terminal, until stop is called or the scope ends.
 // It does nothing if that is not asked for, if there is no limit, or no terminal.
 func (r *runner) count(s *bide.Scope) (stop func()) {
-	if !r.left || r.told.limit == 0 || !stderrIsTerminal() {
+	if !r.left || r.told.limit == nil || !stderrIsTerminal() {
 		return func() {}
 	}
 	counting := bide.Open(s)

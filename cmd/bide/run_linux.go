@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -129,16 +130,17 @@ func (t *terminal) give(g int) {
 	})
 }
 
-var ignoring sync.Mutex
-
-// fromBackground calls f with SIGTTOU ignored, by which a terminal stops who is in its background. It is only as long as
-// that, since commands inherit what is ignored.
+// fromBackground calls f with SIGTTOU blocked, by which a terminal stops who is in its background. It is blocked in one
+// thread: if it were ignored, a command that starts at that moment would inherit that.
 func fromBackground(f func()) {
-	ignoring.Lock()
-	defer ignoring.Unlock()
-	signal.Ignore(unix.SIGTTOU)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var ttou, before unix.Sigset_t
+	ttou.Val[0] = 1 << (unix.SIGTTOU - 1)
+	if unix.PthreadSigmask(unix.SIG_BLOCK, &ttou, &before) == nil {
+		defer unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil)
+	}
 	f()
-	signal.Reset(unix.SIGTTOU)
 }
 
 // stderrIsTerminal reports whether bide's standard error is a terminal.

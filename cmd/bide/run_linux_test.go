@@ -397,9 +397,10 @@ func TestRunForegroundTerminal(t *testing.T) {
 		steps  [][2]string
 		code   int
 	}{
-		{`trap 'n=$((n+1)); echo caught $n' INT; echo ready; read x; read x; echo "<$x> after $n"; exit 7`,
-			[][2]string{{"ready", "\x03"}, {"caught 1", "one\ntwo\n"}, {"<two> after 1", ""}}, 7},
-		{`trap 'echo caught' QUIT; echo ready; read x; read x; exit 7`, [][2]string{{"ready", "\x1c"}, {"caught", "one\ntwo\n"}}, 7},
+		{`trap 'n=$((n+1)); echo caught $n' INT; echo ready; until [ "$x" = end ]; do read x; done; echo "after $n"; exit 7`,
+			[][2]string{{"ready", "\x03"}, {"caught 1", "end\n"}, {"after 1", ""}}, 7},
+		{`trap 'echo caught' QUIT; echo ready; until [ "$x" = end ]; do read x; done; exit 7`,
+			[][2]string{{"ready", "\x1c"}, {"caught", "end\n"}}, 7},
 		{`echo ready; exec sleep 1000`, [][2]string{{"ready", "\x03"}}, 130},
 		{`echo ready; exec sleep 1000`, [][2]string{{"ready", "\x1c"}}, 131},
 	} {

@@ -22,7 +22,7 @@ const (
 
 // A report collects what happened. The tree is told to end, and killed, by others than the goroutine that prints.
 type report struct {
-	limit time.Duration // 0: none
+	limit *time.Duration // nil: none
 
 	mu sync.Mutex
 	reported
@@ -35,7 +35,7 @@ type reported struct {
 	Command        []string `json:"command"`
 	CommandCode    *int     `json:"command_exit_code,omitempty"` // as shells tell it
 	CommandSignal  string   `json:"command_signal,omitempty"`    // by which it ended
-	LimitSeconds   float64  `json:"limit_seconds,omitempty"`
+	LimitSeconds   *float64 `json:"limit_seconds,omitempty"`     // 0: the deadline that was inherited has passed
 	ElapsedSeconds float64  `json:"elapsed_seconds"`
 	Sent           []string `json:"signals_sent,omitempty"`
 	Killed         []int    `json:"processes_killed,omitempty"`
@@ -75,7 +75,11 @@ func (r *report) print(w io.Writer, command []string, code int, elapsed time.Dur
 			out.Outcome = outcomeFailed
 		}
 		out.ExitCode, out.Command = code, command
-		out.LimitSeconds, out.ElapsedSeconds = r.limit.Seconds(), elapsed.Seconds()
+		out.ElapsedSeconds = elapsed.Seconds()
+		if r.limit != nil {
+			limit := max(0, *r.limit).Seconds()
+			out.LimitSeconds = &limit
+		}
 		_ = json.NewEncoder(w).Encode(out) // to nobody, if standard error is closed
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bide.invalid/bide/wire"
 )
 
 func TestRunReportRealTime(t *testing.T) {
@@ -55,6 +57,15 @@ func TestRunReportRealTime(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) || float64(tr.code) != got["exit_code"] {
 			t.Errorf("%v: exit code %d\n%v\n%v", args, tr.code, got, want)
 		}
+	}
+}
+
+// A limit that has passed already is one.
+func TestRunReportOfPassedDeadline(t *testing.T) {
+	t.Setenv(wire.EnvDeadline, "v1;wall=2001-01-01T00:00:00Z")
+	tr := traceOf(t, newCrew(), bideCmd("run", "--report=json", "60", "true"), 0)
+	if tr.code != exitTimedOut || !strings.Contains(tr.stderr, `"outcome":"timeout"`) || !strings.Contains(tr.stderr, `"limit_seconds":0,`) {
+		t.Errorf("%+v", tr)
 	}
 }
 

@@ -45,6 +45,7 @@ func All() []Candidate {
 		{Name: "wheel-simple", New: func() Queue { return NewSimpleWheel(Tick, 4096) }, Tick: Tick, Links: 20},
 		{Name: "wheel-hashed", New: func() Queue { return NewHashedWheel(Tick, 4096) }, Tick: Tick, Links: 20},
 		{Name: "wheel-noncascading", New: func() Queue { return NewNonCascadingWheel(Tick) }, Tick: Tick, Coarse: true, Links: 20},
+		{Name: "wheel-slab", New: func() Queue { return NewSlabWheel(Tick) }, Tick: Tick, Links: 4}, // and 40 in the slab
 		{Name: "heap4-lazy", New: NewHeap4Lazy, Links: 4},
 		{Name: "heap4-scan", New: NewHeap4Scan, Max: few},
 		{Name: "heap2", New: NewBinaryHeap, Links: 4},

@@ -147,3 +147,41 @@ func (q *cascading) check() (items []*Item, err error) {
 	}
 	return items, checkWheel(&q.w, (*Node[*Item]).At)
 }
+
+func (w *slabWheel) check() (items []*Item, err error) {
+	for s, head := range w.slots {
+		if l := s / width; l < levels && (w.full[l]>>(s%width)&1 != 0) != (head != 0) || l < levels && (w.some>>l&1 != 0) != (w.full[l] != 0) {
+			return nil, fmt.Errorf("W2: slot %d", s)
+		}
+		for i := head; i != 0; {
+			n := w.nodes[i]
+			x, t := w.owners[i], w.up(n.due)
+			switch {
+			case x == nil || x.place != i || x.due != n.due:
+				return nil, fmt.Errorf("X2: node %d", i)
+			case int(n.slot) != s || w.nodes[n.next].prev != i:
+				return nil, fmt.Errorf("node %d is linked in slot %d, and says %d", i, s, n.slot)
+			case n.due < n.at:
+				return nil, fmt.Errorf("the look is too late for %d: first deadline %d", n.due, n.at)
+			case s != int(w.open) && (w.first(uint32(s)) <= w.base || w.first(uint32(s)) > t):
+				return nil, fmt.Errorf("X1: slot %d begins at %d, an item is for tick %d, base %d", s, w.first(uint32(s)), t, w.base)
+			case s == int(w.open) && w.first(uint32(s)) != w.base:
+				return nil, fmt.Errorf("X3: slot %d is open and begins at %d, base %d", s, w.first(uint32(s)), w.base)
+			}
+			items = append(items, x)
+			if i = n.next; i == head {
+				break
+			}
+		}
+	}
+	free := 0
+	for i := w.free; i != 0; i = w.nodes[i].next {
+		if free++; w.owners[i] != nil {
+			return nil, fmt.Errorf("X2: node %d is free, and has an owner", i)
+		}
+	}
+	if len(items) != w.count || free+w.count != max(len(w.nodes), 1)-1 {
+		return nil, fmt.Errorf("%d nodes are linked, want %d; %d of %d are free", len(items), w.count, free, len(w.nodes))
+	}
+	return items, nil
+}

@@ -11,6 +11,7 @@
 //	wheel-simple        1              1              1, turns: n    to the tick  all deadlines are near
 //	wheel-hashed        1              1              n/slots        to the tick  many, within few turns
 //	wheel-noncascading  1              1              1              to 1/8       deadlines nobody waits for
+//	wheel-slab          1              1              1, moves ≤ 11  to the tick  links are to be indices
 //	heap4-lazy          log n          1, sweeps: n   log n, n       exact        as heap4, mostly canceled
 //	heap4-scan          log n          n              log n          exact        nothing is canceled
 //	heap2               log n          log n          log n          exact        the baseline
@@ -31,10 +32,11 @@
 //   - Never early, at any distance and after any uptime. Late by less than the queue's tick (wheel-noncascading: and an
 //     eighth of the distance), if Expire is called at Next.
 //   - Deadlines in order, and equal ones in the order in which they were scheduled; where there is a tick, ticks are in
-//     order. The wheel keeps the order within a tick unless something in it was moved, or a buffer was too small.
+//     order. The two that cascade keep it within a tick unless something in it was moved, or a buffer was too small.
 //   - What has passed when it is scheduled enters no structure.
 //   - Schedule says whether a sleeper has to wake earlier than it was told, Cancel whether it need not wake for that.
-//   - No operation recurses, and none allocates but for arrays that grow (heaps), towers (skiplist) and durations (lanes).
+//   - No operation recurses, and none allocates but for arrays that grow (heaps, the slab), towers (skiplist) and
+//     durations (lanes).
 //
 // # Duties of the caller
 //

@@ -83,7 +83,9 @@ func (p *player) next() clock.Instant {
 func (p *player) lazy() bool { return p.c.Name == "heap4-lazy" }
 
 // cascades: what is left of a slot, and what moved later, is filed again behind what was scheduled meanwhile.
-func (p *player) cascades() bool { return p.c.Name == "wheel" || p.c.Name == "wheel of 1 ns" }
+func (p *player) cascades() bool {
+	return p.c.Name == "wheel" || p.c.Name == "wheel of 1 ns" || p.c.Name == "wheel-slab"
+}
 
 // settled checks what holds after every operation.
 func (p *player) settled() error {

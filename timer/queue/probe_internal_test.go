@@ -29,7 +29,7 @@ func probed(t testing.TB, q Queue) *timers {
 	ts := q.(*timers)
 	p := &probe{checker: ts.s.(checker), t: t, in: map[*Item]bool{}}
 	switch s := ts.s.(type) {
-	case *cascading, *nonCascading:
+	case *cascading, *slabWheel, *nonCascading:
 		p.rare = 7
 	case *simpleWheel:
 		p.rare = len(s.slots) / 64

@@ -298,3 +298,35 @@ func TestBadTicksAndSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestSlab: a node that is free is used again, and an empty queue gives a large slab back.
+func TestSlab(t *testing.T) {
+	q := probed(t, NewSlabWheel(1<<20))
+	w := q.s.(*probe).checker.(*slabWheel)
+	items := make([]Item, 2*kept)
+	for i := range items[:kept] {
+		q.Schedule(&items[i], clock.Instant(1+i)<<20)
+	}
+	for round := range 3 {
+		for i := range items[:10] {
+			q.Cancel(&items[(round+i*7)%kept])
+			q.Schedule(&items[(round+i*7)%kept], clock.Instant(1+i)<<30)
+		}
+	}
+	if len(w.nodes) != kept+1 || w.free != 0 {
+		t.Errorf("the slab has %d nodes, and node %d is free", len(w.nodes), w.free)
+	}
+	for i := range items[kept:] {
+		q.Schedule(&items[kept+i], clock.Instant(1+i)<<24)
+	}
+	for i := range items {
+		q.Cancel(&items[i])
+	}
+	if w.nodes != nil || w.owners != nil || w.free != 0 {
+		t.Errorf("an empty queue keeps %d nodes", len(w.nodes))
+	}
+	q.Schedule(&items[0], 1<<21)
+	if items[0].place != 1 {
+		t.Errorf("the first item has node %d", items[0].place)
+	}
+}

@@ -94,7 +94,7 @@ var contentionYield = trend{
 
 // collector is what pending timeouts add to each cycle of the collector.
 var collector = trend{
-	row: "S1", title: "A cycle of the garbage collector", x: "timeouts pending", y: "processor time, added",
+	row: "S1", title: "What a cycle of the garbage collector takes more", x: "timeouts pending", y: "processor time",
 	places: []place{
 		{0, "100 thousand", "@100k pending", gcCPU}, {1, "1 million", "@1M pending", gcCPU}, {2, "10 million", "@10M pending", gcCPU},
 	},
@@ -139,7 +139,7 @@ var processors = trend{
 
 // shards is what choosing a lock by processor is worth.
 var shards = trend{
-	row: "S5", title: "Link and unlink, on all processors", x: "shards", y: "time (ns) for one, of all together",
+	row: "S5", title: "Link and unlink, on all processors", x: "shards (a service has one for each processor, up to 16)", y: "time (ns) for one, of all together",
 	places: []place{
 		{0, "1", "@shards: 1", pair.Ns}, {1, "2", "@shards: 2", pair.Ns}, {2, "4", "@shards: 4", pair.Ns},
 		{3, "8", "@shards: 8", pair.Ns}, {4, "16", "@shards: 16", pair.Ns}, {5, "32", "@shards: 32", pair.Ns},

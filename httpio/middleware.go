@@ -1,0 +1,157 @@
+package httpio
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"bide.invalid/bide"
+	"bide.invalid/bide/wire"
+)
+
+// linger is how long, after the end of a request's scope, what is being written may still take; and after the end of its
+// handler, what is left of the request's body.
+const linger = time.Second
+
+// Middleware returns a handler that calls next in a scope, which is the request's context: bounded by max, or by what the
+// client has left, if that is less and the request's headers say so ([wire.Extract]). The scope has the option
+// [bide.Account], and the request's method and path for a name; opts, which are those of [bide.Open] without a bound, can
+// change the name.
+//
+// When the scope ends, by its bound, since the client has left, or with the server's context, a read of the request's
+// body returns why, and what is being written has a second left; both through http.ResponseController, and no deadline is
+// set before that. A handler that writes in that time is heard. If it has returned and nothing was written, the answer is
+// 504, with the name of the scope, where its own bound was the end, and 503 otherwise: also for a handler that meant to
+// answer 200 by writing nothing, when it was too late.
+//
+// A panic is let through, without an answer. A connection that was hijacked is the handler's: it has no deadline, and only
+// the context still ends.
+//
+// The ResponseWriter has Flush and Unwrap, for HTTP/1 Hijack and ReadFrom as well; nothing is buffered. Middleware panics
+// if max is not positive.
+func Middleware(max time.Duration, next http.Handler, opts ...bide.Option) http.Handler {
+	if max <= 0 {
+		panic("bide/httpio: Middleware: max must be positive, not " + max.String())
+	}
+	if next == nil {
+		panic("bide/httpio: Middleware: nil http.Handler")
+	}
+	return &middleware{max, next, opts}
+}
+
+type middleware struct {
+	max  time.Duration
+	next http.Handler
+	opts []bide.Option
+}
+
+func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d := m.max
+	if asked, ok := wire.Extract(r.Header); ok {
+		d = min(d, asked)
+	}
+	opts := append(make([]bide.Option, 0, 8), bide.Account(), bide.Name(r.Method+" "+r.URL.Path))
+	e := &exchange{ResponseWriter: w, scope: bide.Open(r.Context(), append(append(opts, m.opts...), bide.Timeout(d))...)}
+	r = r.WithContext(e.scope)
+	e.begin(r)
+	defer e.end(r)
+	m.next.ServeHTTP(e.writer(r), r)
+	e.returned = true
+}
+
+// An exchange is a request under its scope.
+//
+//	E1 open → over          the scope ends: over sets the deadlines, on a goroutine of its own
+//	E2 open, over → left    the handler has returned, panicked or hijacked; over does not run, or is through
+//
+// So over touches no ResponseWriter whose handler has returned, and leaves no deadline on somebody else's connection.
+type exchange struct {
+	http.ResponseWriter
+	scope    *bide.Scope
+	stop     func() bool    // over; nil: left
+	leaving  sync.WaitGroup // until over is through
+	request  requestBody
+	wrote    bool // the handler has begun to answer
+	hijacked bool
+	returned bool // the handler, and not by a panic
+}
+
+// begin: open. It puts r's body under the scope.
+func (e *exchange) begin(r *http.Request) {
+	if r.Body == nil || r.Body == http.NoBody {
+		e.request.through.Store(true)
+	} else {
+		e.request.ReadCloser, e.request.scope = r.Body, e.scope
+		r.Body = &e.request
+	}
+	e.leaving.Add(1)
+	e.stop = e.scope.AfterFunc(e.over)
+}
+
+// over: E1.
+func (e *exchange) over() {
+	defer e.leaving.Done()
+	c, now := http.NewResponseController(e.ResponseWriter), time.Now()
+	if !e.request.through.Load() {
+		_ = c.SetReadDeadline(now.Add(-time.Second)) // a writer of another kind may have no deadlines
+	}
+	_ = c.SetWriteDeadline(now.Add(linger))
+}
+
+// leave: E2. It reports whether over has run.
+func (e *exchange) leave() (over bool) {
+	if e.stop != nil && !e.stop() {
+		e.leaving.Wait()
+		over = true
+	}
+	e.stop = nil
+	return over
+}
+
+// end is after the handler.
+func (e *exchange) end(r *http.Request) {
+	cause := e.scope.Check() // before leave: then over has run if it is to be seen here
+	e.leave()
+	err := cause
+	e.scope.Close(&err)
+	if !e.returned || e.hijacked {
+		return
+	}
+	if cause != nil && !e.wrote {
+		if err == nil { // the handler itself has canceled it
+			err = cause
+		}
+		Error(e.ResponseWriter, err)
+	}
+	if r.ProtoMajor == 1 && !e.request.through.Load() {
+		// The server will read on, to the end of a body that nobody wanted. After that it removes the deadline.
+		_ = http.NewResponseController(e.ResponseWriter).SetReadDeadline(time.Now().Add(linger))
+	}
+}
+
+// requestBody is a request's body under its scope.
+type requestBody struct {
+	io.ReadCloser
+	scope   *bide.Scope
+	through atomic.Bool // read to its end
+}
+
+func (b *requestBody) Read(p []byte) (n int, err error) {
+	if err := b.scope.Check(); err != nil {
+		return 0, err
+	}
+	n, err = b.ReadCloser.Read(p)
+	switch {
+	case err == io.EOF:
+		b.through.Store(true)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		if c := b.scope.Check(); c != nil {
+			err = c
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,68 @@
+package httpio
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// What a handler writes goes straight on; the exchange only sees that it does.
+
+// writer is the handler's.
+func (e *exchange) writer(r *http.Request) http.ResponseWriter {
+	if r.ProtoMajor == 1 {
+		return &writer1{e}
+	}
+	return e
+}
+
+// Unwrap is for http.ResponseController.
+func (e *exchange) Unwrap() http.ResponseWriter { return e.ResponseWriter }
+
+func (e *exchange) WriteHeader(status int) {
+	if status >= 200 || status == http.StatusSwitchingProtocols { // others come before the answer
+		e.wrote = true
+	}
+	e.ResponseWriter.WriteHeader(status)
+}
+
+func (e *exchange) Write(p []byte) (int, error) {
+	e.wrote = true
+	return e.ResponseWriter.Write(p)
+}
+
+func (e *exchange) WriteString(s string) (int, error) {
+	e.wrote = true
+	return io.WriteString(e.ResponseWriter, s)
+}
+
+func (e *exchange) Flush() { _ = e.FlushError() }
+
+// FlushError is what http.ResponseController calls.
+func (e *exchange) FlushError() error {
+	e.wrote = true
+	return http.NewResponseController(e.ResponseWriter).Flush()
+}
+
+// writer1 is that of HTTP/1.
+type writer1 struct{ *exchange }
+
+// ReadFrom has io.Copy find the server's own way, such as sendfile.
+func (w *writer1) ReadFrom(r io.Reader) (int64, error) {
+	w.wrote = true
+	return io.Copy(w.ResponseWriter, r)
+}
+
+func (w *writer1) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buf, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	w.hijacked = true
+	if w.leave() {
+		_ = conn.SetDeadline(time.Time{})
+	}
+	return conn, buf, nil
+}
