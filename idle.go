@@ -7,8 +7,8 @@ import (
 	"bide.invalid/bide/internal/step"
 )
 
-// Progress says that the work goes on: the [Idle] limit of the scope, or of the nearest one above that has such a limit,
-// begins anew. If there is none, or it has passed, nothing happens: a scope that has expired does not come back.
+// Progress says that the work goes on: the [Idle] limit of the scope, or of the nearest one above that has such a
+// limit, begins anew. If there is none, or it has passed, nothing happens: a scope that has expired does not come back.
 //
 // It costs a reading of the clock and a compare-and-swap, however often it is called; no timer is moved.
 func (s *Scope) Progress() {
