@@ -68,7 +68,7 @@ func (t *Tripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Body = http.NoBody
 		return resp, nil
 	}
-	b.ReadCloser = resp.Body
+	b.ReadCloser, b.sized = resp.Body, resp.ContentLength >= 0
 	resp.Body = b
 	if w, ok := b.ReadCloser.(io.Writer); ok { // after an upgrade
 		resp.Body = struct {
@@ -105,6 +105,7 @@ func (t *Tripper) CloseIdleConnections() {
 type body struct {
 	io.ReadCloser
 	scope *bide.Scope
+	sized bool // io.EOF says that nothing is missing
 	ended atomic.Bool
 }
 
@@ -125,12 +126,13 @@ func (b *body) Close() error {
 }
 
 // end ends the try, once. err is how it went; the result says whose bound it was if one has ended it: package net/http
-// tells no more than that a context did.
+// tells no more than that a context did. The end of a body without a length counts only while the scope is live:
+// afterwards it may be what the server makes of a client that hangs up, while that is still reading.
 func (b *body) end(err error) error {
 	switch {
 	case !b.ended.CompareAndSwap(false, true):
 		return err
-	case err == nil || err == io.EOF:
+	case err == nil || err == io.EOF && b.sized:
 		b.scope.Close(nil)
 		return err
 	}
