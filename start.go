@@ -13,9 +13,9 @@ import (
 //
 // Before f calls ready, it is Start's. If f returns early Start returns its error, or [ErrNotStarted] if that is nil,
 // and the nursery does not fail. If ctx is canceled f is canceled, and Start waits for it and returns its error; if f
-// calls ready nevertheless, ready reports false, and f should end. (If it then returns nil, Start returns the value all
-// the same.) Afterwards f is a child like any other, and a cancellation of ctx does not reach it. A second call of
-// ready panics.
+// calls ready nevertheless, ready reports false, f's scope is canceled, and f should end. (If it then returns nil, Start
+// returns the value all the same.) Afterwards f is a child like any other, and a cancellation of ctx does not reach it.
+// A second call of ready panics.
 //
 // The nursery does not end while a Start is under way. In a nursery with a [Limit] Start first waits until fewer
 // children than that run, as long as ctx allows.
@@ -104,12 +104,12 @@ func (h *handover[T]) ready(v T) bool {
 // refuse: H2.
 func (h *handover[T]) refuse() {
 	h.mu.Lock()
-	first := h.state == pending
-	if first {
+	if h.state == pending {
 		h.state = refused
 	}
+	cancels := h.state == refused
 	h.mu.Unlock()
-	if first {
+	if cancels { // the second one as well: a child whose ready reports false finds its scope canceled
 		h.scope.cancelFrom(h.starter)
 	}
 }

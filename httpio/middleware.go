@@ -3,6 +3,7 @@ package httpio
 import (
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/clock"
 	"bide.invalid/bide/wire"
 )
 
@@ -18,13 +20,14 @@ import (
 const linger = time.Second
 
 // Middleware returns a handler that calls next in a scope, which is the request's context: bounded by max, or by what the
-// client has left, if that is less and the request's headers say so ([wire.Extract]). The scope has the option
+// client has left, if that is less and the request's headers say so ([wire.Extract]); if nothing is left, next is not
+// called. The scope has the option
 // [bide.Account], and the request's method and path for a name; opts, which are those of [bide.Open] without a bound, can
 // change the name.
 //
 // When the scope ends, by its bound, since the client has left, or with the server's context, a read of the request's
-// body returns why, and what is being written has a second left; both through http.ResponseController, and no deadline is
-// set before that. A handler that writes in that time is heard. If it has returned and nothing was written, the answer is
+// body returns why, and what is being written has a second left; both through http.ResponseController, and while the
+// handler runs no deadline is set before that. A handler that writes in that time is heard. If it has returned and nothing was written, the answer is
 // 504, with the name of the scope, where its own bound was the end, and 503 otherwise: also for a handler that meant to
 // answer 200 by writing nothing, when it was too late.
 //
@@ -59,7 +62,9 @@ func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(e.scope)
 	e.begin(r)
 	defer e.end(r)
-	m.next.ServeHTTP(e.writer(r), r)
+	if d > 0 { // or nobody waits for an answer any more
+		m.next.ServeHTTP(e.writer(r), r)
+	}
 	e.returned = true
 }
 
@@ -68,7 +73,8 @@ func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 //	E1 open → over          the scope ends: over sets the deadlines, on a goroutine of its own
 //	E2 open, over → left    the handler has returned, panicked or hijacked; over does not run, or is through
 //
-// So over touches no ResponseWriter whose handler has returned, and leaves no deadline on somebody else's connection.
+// So over touches no ResponseWriter whose handler has returned, and leaves no deadline on somebody else's connection. A read
+// deadline that passed before the scope's end would look to the server like a client that has left.
 type exchange struct {
 	http.ResponseWriter
 	scope    *bide.Scope
@@ -115,7 +121,8 @@ func (e *exchange) leave() (over bool) {
 // end is after the handler.
 func (e *exchange) end(r *http.Request) {
 	cause := e.scope.Check() // before leave: then over has run if it is to be seen here
-	e.leave()
+	rest := e.scope.Remaining()
+	over := e.leave()
 	err := cause
 	e.scope.Close(&err)
 	if !e.returned || e.hijacked {
@@ -127,9 +134,14 @@ func (e *exchange) end(r *http.Request) {
 		}
 		Error(e.ResponseWriter, err)
 	}
+	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
+	// end. Afterwards the server takes the deadlines away.
+	c, now := http.NewResponseController(e.ResponseWriter), time.Now()
+	if !over && rest != time.Duration(clock.Forever) {
+		_ = c.SetWriteDeadline(now.Add(min(rest, math.MaxInt64-linger) + linger))
+	}
 	if r.ProtoMajor == 1 && !e.request.through.Load() {
-		// The server will read on, to the end of a body that nobody wanted. After that it removes the deadline.
-		_ = http.NewResponseController(e.ResponseWriter).SetReadDeadline(time.Now().Add(linger))
+		_ = c.SetReadDeadline(now.Add(linger))
 	}
 }
 

@@ -417,6 +417,7 @@ func TestMiddlewareHijack(t *testing.T) {
 type fakeWriter struct {
 	http.ResponseWriter
 	calls []string
+	until time.Duration // what the write deadline allowed
 }
 
 func (w *fakeWriter) ReadFrom(r io.Reader) (int64, error) {
@@ -462,9 +463,9 @@ func TestMiddlewareWriter(t *testing.T) {
 			}
 			io.Copy(inner, struct{ io.Reader }{bytes.NewReader([]byte("x"))})
 		})).ServeHTTP(w, r)
-		want := "EnableFullDuplex Flush ReadFrom"
+		want := "EnableFullDuplex Flush ReadFrom SetWriteDeadline"
 		if major == 2 {
-			want = "EnableFullDuplex Flush"
+			want = "EnableFullDuplex Flush SetWriteDeadline"
 		}
 		if got := strings.Join(w.calls, " "); got != want {
 			t.Errorf("HTTP/%d: calls %q, want %q", major, got, want)
@@ -498,19 +499,20 @@ func TestMiddlewareStreams(t *testing.T) {
 	})
 }
 
-// A request in time sets no deadline, unless it leaves a body.
+// A request in time sets no deadline before its end: then one for what is buffered, and one for a body that is left.
 func TestMiddlewareDeadlines(t *testing.T) {
 	for name, c := range map[string]struct {
 		body    io.Reader
 		handler func(r *http.Request, over func())
 		want    string
 	}{
-		"in time":              {nil, func(*http.Request, func()) {}, ""},
+		"in time":              {nil, func(*http.Request, func()) {}, "SetWriteDeadline"},
+		"without a bound":      {nil, func(r *http.Request, _ func()) { bide.From(r.Context()).SetDeadline(time.Time{}) }, ""},
 		"late":                 {nil, func(_ *http.Request, over func()) { over() }, "SetWriteDeadline"},
 		"late, a body is left": {strings.NewReader("x"), func(_ *http.Request, over func()) { over() }, "SetReadDeadline SetWriteDeadline SetReadDeadline"},
 		"late, it is read":     {strings.NewReader("x"), func(r *http.Request, over func()) { io.ReadAll(r.Body); over() }, "SetWriteDeadline"},
-		"a body is left":       {strings.NewReader("x"), func(*http.Request, func()) {}, "SetReadDeadline"},
-		"a body is read":       {strings.NewReader("x"), func(r *http.Request, _ func()) { io.ReadAll(r.Body) }, ""},
+		"a body is left":       {strings.NewReader("x"), func(*http.Request, func()) {}, "SetWriteDeadline SetReadDeadline"},
+		"a body is read":       {strings.NewReader("x"), func(r *http.Request, _ func()) { io.ReadAll(r.Body) }, "SetWriteDeadline"},
 	} {
 		ctx, vc := bidetest.Virtual(t)
 		w := &fakeWriter{ResponseWriter: httptest.NewRecorder()}
@@ -520,6 +522,23 @@ func TestMiddlewareDeadlines(t *testing.T) {
 		if got := strings.Join(w.calls, " "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+		switch late := strings.HasPrefix(name, "late"); {
+		case late && (w.until <= 0 || w.until > time.Second), !late && c.want != "" && (w.until <= time.Minute-time.Second || w.until > time.Minute+time.Second):
+			t.Errorf("%s: the write deadline is in %v", name, w.until)
+		}
+	}
+}
+
+// A client that waits no more has nobody work for it.
+func TestMiddlewareNothingLeft(t *testing.T) {
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("Grpc-Timeout", "0n")
+	w := httptest.NewRecorder()
+	httpio.Middleware(time.Minute, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("called")
+	}), bide.Name("stock")).ServeHTTP(w, r)
+	if w.Code != 504 || w.Header().Get("Timed-Out-Hop") != "stock" {
+		t.Errorf("%d %q", w.Code, w.Body)
 	}
 }
 

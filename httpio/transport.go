@@ -108,7 +108,8 @@ type body struct {
 	ended atomic.Bool
 }
 
-// Read reads. Its error is what ended the scope, if anything has.
+// Read reads. Its error is what ended the scope, if anything has: also at the end of the body, since a handler that sees
+// its client hang up may return in good order, and the last that it sends come just before the connection is closed.
 func (b *body) Read(p []byte) (n int, err error) {
 	n, err = b.ReadCloser.Read(p)
 	if err != nil {
@@ -124,17 +125,18 @@ func (b *body) Close() error {
 	return err
 }
 
-// end ends the try, once. err is how it went; the result says whose bound it was if one has ended it: package net/http
-// tells no more than that a context did.
+// end ends the try, once. err is how it went, nil or io.EOF if it went well; the result says whose bound it was if one
+// has ended it: package net/http tells no more than that a context did.
 func (b *body) end(err error) error {
-	switch {
-	case !b.ended.CompareAndSwap(false, true):
+	if !b.ended.CompareAndSwap(false, true) {
 		return err
-	case err == nil || err == io.EOF:
+	}
+	c := b.scope.Check()
+	if err == nil || err == io.EOF && c == nil {
 		b.scope.Close(nil)
 		return err
 	}
-	if c := b.scope.Check(); c != nil {
+	if c != nil {
 		err = c
 	}
 	b.scope.Close(&err)
