@@ -104,6 +104,24 @@ func TestSimRWMutexDrain(t *testing.T) {
 	})
 }
 
+// Nobody has asked before it is complete.
+func TestSimFutureAsked(t *testing.T) {
+	sim.Explore(t, "future, asked at the last moment", func(w *sim.World) {
+		var f syncs.Future[int]
+		var v, called int
+		var err error
+		w.Go("set", func() { f.Set(1) })
+		w.Go("waits", func() { v, err = f.Wait(w.Context()) })
+		w.Go("asks", func() { f.OnDone(func(v int, _ error) { called = v }) })
+		w.Check(func() error {
+			if v != 1 || err != nil || called != 1 {
+				return fmt.Errorf("%d, %v, and OnDone was called with %d", v, err, called)
+			}
+			return nil
+		})
+	})
+}
+
 func TestSimKeyedMutex(t *testing.T) {
 	sim.Explore(t, "keyedmutex", func(w *sim.World) {
 		var m syncs.KeyedMutex[string]

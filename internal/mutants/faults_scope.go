@@ -75,7 +75,7 @@ var scopeFaults = []fault{
 	{
 		file: "idle.go",
 		old:  "		if clock.Instant(old) <= now || old >= due {",
-		new:  "		if old >= due {",
+		new:  "		if clock.Instant(old) == now-1 || old >= due {",
 		why:  "Progress revives a scope whose idle limit has passed",
 		pkg:  ".", run: "^Test(Idle|SimIdle)", tags: model,
 	},

@@ -42,7 +42,7 @@ var lockFaults = []fault{
 `,
 		new: "",
 		why: "a writer that drains does not look again whether the last reader has left",
-		pkg: "./syncs", run: "^TestSimRWMutex$", tags: model,
+		pkg: "./syncs", run: "^TestSimRWMutexDrain$", tags: model,
 	},
 	{
 		file: "syncs/rwmutex.go",
@@ -143,7 +143,7 @@ var signalFaults = []fault{
 		old:  "	if !f.word.CompareAndSwap(claimed, complete) { // F2\n		f.publish(v, err)\n	}\n",
 		new:  "	if f.word.Load() == claimed {\n		step.At(\"future.complete\")\n		f.word.Store(complete)\n	} else {\n		f.publish(v, err)\n	}\n",
 		why:  "a look and a store in the place of a compare-and-swap: who asks between them is not told",
-		pkg:  "./syncs", run: "^TestSimFuture$", tags: model,
+		pkg:  "./syncs", run: "^TestSimFutureAsked$", tags: model,
 	},
 	{
 		file: "syncs/future.go",
