@@ -518,7 +518,10 @@ func TestMiddlewareDeadlines(t *testing.T) {
 		"a body is left":       {strings.NewReader("x"), func(*http.Request, func()) {}, "SetWriteDeadline SetReadDeadline"},
 		"a body is read":       {strings.NewReader("x"), func(r *http.Request, _ func()) { io.ReadAll(r.Body) }, "SetWriteDeadline"},
 	} {
-		ctx, vc := bidetest.Virtual(t)
+		ctx, vc := t.Context(), (*clock.Virtual)(nil)
+		if strings.HasPrefix(name, "late") {
+			ctx, vc = bidetest.Virtual(t)
+		}
 		w := &fakeWriter{ResponseWriter: httptest.NewRecorder()}
 		httpio.Middleware(time.Minute, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			c.handler(r, func() { vc.Advance(time.Minute) })
