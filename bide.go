@@ -9,13 +9,14 @@ import (
 	"bide.invalid/bide/timer"
 )
 
-// FailAfter runs f under a bound of d: everything in it that takes its context is bounded, together. If the bound is
-// what ended f, which shows in f returning a cancellation, the error is a [*TimeoutError]. A success that came late is
-// a success, and an error that is not a cancellation is returned as it is. Zero or negative: f runs to its first cancel
-// point.
+// FailAfter runs f under a bound of d: everything that f does with the context that it is given has that time together.
+// If the bound has passed, and f returns the cancellation, the error is a [*TimeoutError]. A success that comes late is
+// a success, and an error that is not a cancellation is returned as it is. With d zero or negative, f runs to its first
+// cancel point.
 //
-// It costs one allocation, one more with options, and one reading of the clock; f is called directly. Options: Name,
-// Clock.
+// It costs one allocation, one more with options, and one reading of the clock; f is called directly.
+//
+// Options: Name, Clock, Account, Labels.
 func FailAfter(ctx context.Context, d time.Duration, f func(context.Context) error, opts ...Option) error {
 	s := &Scope{}
 	s.open(&callFailAfter, ctx, opts)
@@ -43,8 +44,9 @@ func Within[T any](ctx context.Context, d time.Duration, f func(context.Context)
 	return v, err
 }
 
-// MoveOnAfter is [FailAfter] for work that may be given up: lateness is a result, not an error. moved reports that the
-// scope's cancellation was dropped: that of the bound, or of a [Scope.Cancel] that f called; err is what else f returned.
+// MoveOnAfter is [FailAfter] for work that may be given up: lateness is a result, not an error. moved reports that a
+// cancellation of this scope was dropped: by the bound, or by a [Scope.Cancel] that f called. err is any other error of
+// f.
 func MoveOnAfter(ctx context.Context, d time.Duration, f func(context.Context) error, opts ...Option) (moved bool, err error) {
 	s := &Scope{}
 	s.open(&callMoveOnAfter, ctx, opts)
@@ -62,12 +64,13 @@ func MoveOnAt(ctx context.Context, t time.Time, f func(context.Context) error, o
 	return s.Caught(), err
 }
 
-// Shield runs f out of reach of ctx's cancellation and deadline, for cleanup that must come to its end, but not longer
-// than grace: then f is canceled, and if it returns that cancellation the error is a [*TimeoutError] with the shield's
-// Name, so a cleanup that was cut is not silent. A plain defer loses it: join it to the result. Zero or negative: f runs
-// to its first cancel point. Values of ctx are seen inside. The cancellation outside is met again at the first cancel
-// point after Shield. Only the hard end of a [Scope.Stop] reaches in: it ends f as if the grace were over. Options: Name,
-// Clock.
+// Shield runs f out of reach of ctx's cancellation and deadline, for cleanup that must be finished. When grace is over
+// f is canceled; if f returns that cancellation, the error is a [*TimeoutError] with the shield's Name, so a cleanup
+// that was cut is not silent. A plain defer would lose that error: join it to the result, as below. With a grace of
+// zero or less, f runs to its first cancel point. Values of ctx are visible inside. After Shield ctx is as canceled as
+// before. Only the hard end of a [Scope.Stop] reaches in: it ends f as if the grace were over.
+//
+// Options: Name, Clock, Account, Labels.
 //
 //	defer func() { err = errors.Join(err, bide.Shield(ctx, 2*time.Second, peer.Goodbye)) }()
 func Shield(ctx context.Context, grace time.Duration, f func(context.Context) error, opts ...Option) error {
@@ -77,16 +80,17 @@ func Shield(ctx context.Context, grace time.Duration, f func(context.Context) er
 	return s.run(f)
 }
 
-// Run runs f in a scope that it can cancel, move the deadline of, and ask. Options: Name, Clock, Timeout, Deadline,
-// MoveOn.
+// Run runs f in a scope that f is given: it can cancel it, move its deadline, and ask how it stands.
+//
+// Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func Run(ctx context.Context, f func(*Scope) error, opts ...Option) error {
 	s := &Scope{}
 	s.open(&callRun, ctx, opts)
 	return s.run(func(context.Context) error { return f(s) })
 }
 
-// Check is a cancel point for code that computes instead of waiting: nil, or why ctx is canceled, under a scope a
-// [*Canceled]. It costs what ctx.Err does, and sees a deadline as soon.
+// Check is a cancel point for code that computes and does not wait. It returns nil while ctx is live, and then the
+// reason why it is canceled: under a scope a [*Canceled]. It costs as much as ctx.Err, and sees a deadline as soon.
 func Check(ctx context.Context) error {
 	notNil("Check", ctx)
 	if s, ok := ctx.(*Scope); ok {
@@ -103,9 +107,11 @@ func (s *Scope) Check() error {
 	return s.reason()
 }
 
-// Sleep sleeps for d, on the clock of the scope that ctx is or lies below. It returns nil after d, never before; or why
-// ctx was canceled, at once when that happens, and also when both come at the same instant. Zero or negative: it only
-// looks at ctx. Options: timer.On, and timer.Tolerance: a sleep is a millisecond coarse, and with 0 it is precise.
+// Sleep sleeps for d, on the clock of the scope that ctx is or lies below. It returns nil after d, never before. If ctx
+// is canceled it returns the reason at once, also if both come at the same instant. With d zero or negative it only
+// looks at ctx. A sleep is up to a millisecond late; with timer.Tolerance(0) it is precise.
+//
+// Options: timer.On, timer.Tolerance.
 func Sleep(ctx context.Context, d time.Duration, opts ...timer.Option) error {
 	notNil("Sleep", ctx)
 	if err := park.Err(ctx); err != nil || d <= 0 {

@@ -16,8 +16,8 @@ type Slots interface {
 // Abandon lets [Blocking] leave its function behind when the context is canceled.
 func Abandon() Option { return Option{kind: optAbandon} }
 
-// Slot makes [Blocking] take one of l, under the context, and give it back when the function has really ended, abandoned or
-// not. So the number of functions that nobody waits for any more is bounded, too.
+// Slot makes [Blocking] take one of l, under the context, and give it back when the function has really ended,
+// abandoned or not. So the number of functions that nobody waits for any more is bounded, too.
 func Slot(l Slots) Option {
 	if l == nil {
 		panic("bide: Slot: nil Slots")
@@ -25,13 +25,15 @@ func Slot(l Slots) Option {
 	return Option{kind: optSlot, slots: l}
 }
 
-// Blocking calls f, which cannot be canceled: it reads a file, or is in C. A canceled context is seen before it starts; once it
-// runs it is waited for, however long it takes, and its result is kept, though the context that it is given shows the
-// cancellation.
+// Blocking calls f, which no cancellation can end: it reads a file, say, or calls C. Under a canceled context f is not
+// started. Once it runs, Blocking waits for it, however long it takes, and returns its result. The context that f is
+// given shows the cancellation.
 //
-// With [Abandon] f runs on a goroutine of its own, and if the context is canceled Blocking returns that at once: nobody
-// will see f's result, and what it holds is its own to release. A panic of f ends the process then. Options: Name, Clock,
-// Abandon, Slot.
+// With [Abandon] f runs on a goroutine of its own. If the context is canceled, Blocking returns its error at once and
+// leaves f behind: nobody sees f's result, and f itself has to release what it holds. A panic of f then ends the
+// process.
+//
+// Options: Name, Clock, Account, Labels, Abandon, Slot.
 func Blocking[T any](ctx context.Context, f func(context.Context) (T, error), opts ...Option) (v T, err error) {
 	if f == nil {
 		panic("bide: Blocking: nil function")

@@ -186,6 +186,8 @@ func (o *spy) Opened(s, above registry.Scope) {
 
 func (o *spy) Closed(s registry.Scope) { o.tell("closed", s) }
 
+func (o *spy) Timer(any, bool) {}
+
 // There is one slot for who wants to know of scopes. Empty it costs one look at an opening; an observer that panics is
 // logged and removed, and the scopes do not notice.
 var _ = register(114, "observer", func(c *C) {
@@ -299,6 +301,8 @@ func (p *pairs) Opened(s, _ registry.Scope) {
 	p.wrong = p.wrong || p.open[s]
 	p.open[s] = true
 }
+
+func (p *pairs) Timer(any, bool) {}
 
 func (p *pairs) Closed(s registry.Scope) {
 	p.mu.Lock()

@@ -32,6 +32,9 @@ func (h *host) Attach(w *park.Waiter, k park.Kind) (outer <-chan struct{}, ok bo
 	if s.state.Load()&observed == 0 {
 		s.observe()
 	}
+	if s.state.Load()&counted != 0 {
+		s.point(registry.Point{Wait: k.String(), Bounded: w.Bounded()}) // it may cancel s
+	}
 	if s.state.Load()&(polls|listed|alone) == polls {
 		s.enlist() // only now: most scopes that look, below a context of another kind, never wait
 	}
@@ -82,17 +85,18 @@ func (h *host) Waits() (kinds []string) {
 }
 
 // OnPoint is for tests. Preconditions: nobody else has the scope yet.
-func (h *host) OnPoint(f func()) {
+func (h *host) OnPoint(f func(registry.Point)) {
 	s := (*Scope)(h)
 	s.more().onPoint = f
 	s.or(counted)
 }
 
 // point tells whoever counts cancel points of one: it lies in a scope below theirs, or in their own.
-func (s *Scope) point() {
-	for p := s; p != nil; p = From(p.parent) {
-		if x := p.extra.Load(); x != nil && x.onPoint != nil {
-			x.onPoint()
+func (s *Scope) point(p registry.Point) {
+	p.At = (*host)(s)
+	for q := s; q != nil; q = From(q.parent) {
+		if x := q.extra.Load(); x != nil && x.onPoint != nil {
+			x.onPoint(p)
 		}
 	}
 }

@@ -39,24 +39,26 @@ func Signals(sigs ...os.Signal) Option {
 //
 //	func main() { bide.Main(serve) }
 //
-// The first signal is a [Scope.Stop]: [Draining] is closed, and after the grace everything is canceled, through shields,
-// with the signal in the reason. Who was left then is told to slog.Default: the scopes, what they wait for, and the
-// stacks of their goroutines. If f has not returned half a second later the process exits without it. A second signal
-// exits at once. The hard end of a Stop that f itself has called is treated in the same way.
+// The first signal is a [Scope.Stop]: [Draining] is closed, and after the grace everything is canceled, through
+// shields, with the signal in the reason. Whoever is left then is logged to slog.Default: the scopes, what they wait
+// for, and the stacks of their goroutines. If f has not returned half a second later the process exits without it. A
+// second signal exits at once. The hard end of a Stop that f itself has called is treated in the same way.
 //
 // The exit code is
 //
 //   - 0 if f has returned nil, also after a signal, or what an explicit Cancel of the scope has caused;
-//   - 128 and the number of the signal if after a signal f has returned nothing but cancellations, or has not returned in
-//     time; also at the second signal. (143 for SIGTERM, 130 for SIGINT.) 1 in the place of that after a Stop without a
-//     signal;
-//   - otherwise f has failed. What [errors.As] finds in the error with a method ExitCode() int says the code, if it is
-//     from 0 to 255, else it is 1; the error is told to slog.Default. A cleanup that the hard end has cut, a [*TimeoutError]
-//     of its shield, is a failure.
+//   - 128 and the number of the signal if after a signal f has returned nothing but cancellations, or has not returned
+//     in time; also at the second signal. (143 for SIGTERM, 130 for SIGINT.) 1 in the place of that after a Stop
+//     without a signal;
+//   - otherwise f has failed, and its error is logged to slog.Default. If [errors.As] finds an error with a method
+//     ExitCode() int in it, that is the code if it is from 0 to 255; else the code is 1. A cleanup that the hard end
+//     has cut, a [*TimeoutError] of its shield, is a failure.
 //
-// A signal that the process was started to ignore is still ignored. f runs on the calling goroutine; one other waits for
-// the signals. A panic of f is let through, when signals are treated as before. Deferred calls of main do not run. The
-// scope and those below it have the option [Account]. Options: Name ("main" if it is not given), Clock, Grace, Signals.
+// A signal that the process was started to ignore is still ignored. f runs on the calling goroutine; one other waits
+// for the signals. If f panics, Main stops catching signals and lets the panic pass. Deferred calls of main do not run.
+// The scope always has the options [Account] and [Stacks], and the name "main" unless another is given.
+//
+// Options: Name, Clock, Account, Labels, Grace, Signals.
 func Main(f func(ctx context.Context) error, opts ...Option) {
 	if f == nil {
 		panic("bide: Main: nil function")

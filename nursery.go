@@ -37,8 +37,8 @@ var (
 )
 
 // WithNursery runs body, waits until it and every child that was started with [Nursery.Go] have ended, and returns
-// their errors: a single one as it is, several joined. First the *TimeoutError of the nursery's own bound, then the
-// others in the order of completion, and a cancellation from above last.
+// their errors: a single one as it is, several joined by errors.Join. The *TimeoutError of the nursery's own bound
+// comes first, then the others in the order of completion, and a cancellation from above last.
 //
 // body gets the nursery's own context, which is the one to use inside: the first real error, of a child or of the body,
 // cancels it, so that all the others end. Their cancellations, and that of an explicit [Nursery.Cancel], are dropped
@@ -46,10 +46,11 @@ var (
 //
 // What happened before Go happened before f; what a child did happened before the return of WithNursery.
 //
-// Waiting for the children is not a cancel point: they are canceled, not abandoned. Returning from body does not cancel
-// them. A panic in a child ends the process, as in any goroutine; a panic in body is let through after the children,
-// which it cancels, have ended, and their errors are lost. Options: Name, Clock, Timeout, Deadline, MoveOn, Limit,
-// Supervise, Repanic.
+// Waiting for the children is not a cancel point: children are canceled, never abandoned. Returning nil from body does
+// not cancel them. A panic in a child ends the process, as in any goroutine. A panic in body cancels the children, and
+// passes when they have ended; their errors are lost.
+//
+// Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks, Limit, Supervise, Repanic.
 func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery) error, opts ...Option) error {
 	n := &Nursery{live: 1}
 	n.scope.open(&callWithNursery, ctx, opts)
@@ -114,9 +115,11 @@ func (n *Nursery) close() {
 // below it. It never refuses while the nursery is open, even if that is canceled: then f runs to its first cancel
 // point, so that what it owns is released. It panics once WithNursery has come to its end.
 //
-// In a nursery with a [Limit] it waits until fewer children than that run; who came first goes first. It cannot be
-// canceled then, since f is not to be lost: in a canceled nursery the others end, and f runs to its first cancel point.
-// A child that calls it while all the others do the same waits for ever. Options: Name, Clock, Timeout, Deadline, MoveOn.
+// In a nursery with a [Limit] it waits until fewer children than that run; calls are served in order. This wait cannot
+// be canceled, so that f is never lost: in a canceled nursery the others end, and f runs to its first cancel point. If
+// all children of a full nursery call Go at the same time, they wait for each other for ever.
+//
+// Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func (n *Nursery) Go(f func(context.Context) error, opts ...Option) {
 	s := n.below(&callGo, f, opts)
 	if err := n.add(context.Background(), "Go"); err != nil {
@@ -125,7 +128,7 @@ func (n *Nursery) Go(f func(context.Context) error, opts ...Option) {
 	go n.child(f, s)
 }
 
-// TryGo is Go, unless the nursery's [Limit] is reached: then it does nothing and reports false.
+// TryGo is [Nursery.Go], unless the nursery's [Limit] is reached: then it does nothing and reports false.
 func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 	s := n.below(&callTryGo, f, opts)
 	n.mu.Lock()
@@ -144,10 +147,11 @@ func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 	return !full
 }
 
-// Service runs f on a goroutine, as a child that the others depend on: what they log to, a cache. Its context is canceled
-// when the body and the ordinary children have ended, however they did, and not before: not by the nursery's
-// cancellation, and not from above. That is no error; what f returns otherwise counts as with Go. A service takes no slot
-// of a [Limit]. Options: Name, Clock, Timeout, Deadline, MoveOn.
+// Service runs f on a goroutine, as a child that the others depend on: a logger, a cache. Its context is canceled when
+// the body and all ordinary children have ended, and not before: neither by the nursery's cancellation, nor from above.
+// Returning that cancellation is no error; any other error counts as with Go. A service takes no slot of a [Limit].
+//
+// Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 	own := n.below(&callService, f, opts)
 	n.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/registry"
 	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/timer"
 )
@@ -25,7 +26,7 @@ func (s *Scope) errSlow(point bool) error {
 		st := s.state.Load()
 		if point && st&counted != 0 {
 			point = false
-			s.point()
+			s.point(registry.Point{})
 			continue // it may have canceled s
 		}
 		switch {

@@ -9,8 +9,16 @@ import (
 	"bide.invalid/bide/timer"
 )
 
-// An Option adjusts a scope, a nursery or a child. It is a plain value: giving none costs nothing. A call panics on an
-// option that it has no use for, and on two bounds, and names them; of two Names or Clocks the last counts.
+// An Option adjusts a scope, a nursery or a child. It is a plain value: giving none costs nothing.
+//
+//	Name, Clock, Account, Labels      every call that opens a scope
+//	Timeout, Deadline, Idle           Run, Open, WithNursery, Go, TryGo, Service: one of the three, the scope's bound
+//	MoveOn, Stacks                    the same calls
+//	Limit, Supervise, Repanic         WithNursery
+//	Abandon, Slot                     Blocking
+//	Grace, Signals                    Main
+//
+// A call panics on an option that it has no use for, and on two bounds. Of two Names or Clocks the last counts.
 type Option struct {
 	kind  optKind
 	n     int
@@ -50,8 +58,8 @@ var optNames = [...]string{"the zero Option", "Name", "Clock", "Timeout", "Deadl
 // Name names the scope, in its errors and in those of what it cancels.
 func Name(name string) Option { return Option{kind: optName, name: name} }
 
-// Clock puts the scope, and whatever is opened below it, on c: its deadline, and [Sleep]. A deadline further up stays
-// on its own clock; nothing is converted, each expires by its own.
+// Clock puts the scope, and whatever is opened below it, on c: deadlines, [Sleep], [Ticks] and [Retry] go by it. A
+// deadline further up stays on its own clock; nothing is converted, each expires by its own.
 func Clock(c clock.Clock) Option {
 	if c == nil {
 		panic("bide: Clock: nil clock.Clock")
@@ -75,10 +83,10 @@ func Idle(d time.Duration) Option { return Option{kind: optIdle, d: d} }
 // MoveOn makes the scope absorb its expiry, instead of making a [*TimeoutError] of it.
 func MoveOn() Option { return Option{kind: optMoveOn} }
 
-// Account makes the scope, and all that is opened below it, measure how long is waited for what: the [TimeoutError] of a
-// bound says then where the time went, and who has set it ([TimeoutError.SetBy]). It costs two readings of the clock a
-// wait, and two hundred nanoseconds an opening. What counts are waits under a scope's
-// own context; those that package context's children wait for are their own.
+// Account makes the scope, and everything that is opened below it, measure its waits. The [TimeoutError] of a bound
+// then says where the time went, and which call set the bound ([TimeoutError.SetBy]). It costs two readings of the
+// clock a wait, and two hundred nanoseconds an opening. Only waits under a scope's own context are counted, not those
+// under a context that package context has made of it.
 func Account() Option { return Option{kind: optAccount} }
 
 // Limit lets at most n children of a nursery run at a time: see [Nursery.Go].
@@ -89,12 +97,13 @@ func Limit(n int) Option {
 	return Option{kind: optLimit, n: n}
 }
 
-// Supervise lets the children of a nursery go on when one of them fails; their errors are joined in the end. A body that
-// fails still cancels them.
+// Supervise lets the children of a nursery go on when one of them fails; their errors are joined in the end. A body
+// that fails still cancels them.
 func Supervise() Option { return Option{kind: optSupervise} }
 
-// Repanic makes a panic of a nursery's child a panic of WithNursery, with a [*PanicError]: the siblings are canceled, and
-// it comes when all of them have ended. By default it ends the process, at once and with the child's own stack.
+// Repanic turns a panic of a nursery's child into a panic of WithNursery, with a [*PanicError]: the siblings are
+// canceled, and WithNursery panics when all of them have ended. By default a child's panic ends the process at once,
+// with the child's own stack.
 func Repanic() Option { return Option{kind: optRepanic} }
 
 // A call is one of the functions that take options.

@@ -29,15 +29,15 @@ type Retries struct {
 	Rand func() float64
 }
 
-// Retry calls f until it succeeds. It stops, with a [*RetryError] around the last error, when the tries are used up, or
-// before a pause that leaves the next one no time (no MinWork, if that is given): it does not sleep in vain. An error
-// that If does not like is returned as it is.
+// Retry calls f until it succeeds. It gives up, with a [*RetryError] around the last error, when the tries are used up,
+// or if the pause would leave the next try no time (less than MinWork): it does not sleep in vain. An error for which
+// If reports false is returned as it is.
 //
-// A try that PerTry has ended is an error like others: a [*TimeoutError], with the name "try 2". The end of ctx is not:
-// no other try follows, and Retry returns what f has, or in a pause the context's error, which tells the last one in its
-// text. Under a [Scope.Stop] it goes on until the hard end, which counts as a deadline.
+// A try that PerTry has ended has failed like any other, with a [*TimeoutError] that is named "try 2", for instance.
+// When ctx ends there is no other try: Retry returns f's error, or, in a pause, the context's error, with the last
+// error of f in its text. Under a [Scope.Stop] it goes on until the hard end, which counts as a deadline.
 //
-// Pauses are on the clock of ctx. f has to be harmless when it is called twice.
+// Pauses are on the clock of ctx. It must be harmless to call f more than once.
 func Retry(ctx context.Context, r Retries, f func(context.Context) error) error {
 	notNil("Retry", ctx)
 	if f == nil {
@@ -75,8 +75,13 @@ func (r *Retries) try(ctx context.Context, n int, f func(context.Context) error)
 
 // fill puts in what is not given.
 func (r *Retries) fill() {
-	if r.Tries < 0 || r.Delay < 0 || r.MaxDelay < 0 || r.PerTry < 0 || r.MinWork < 0 {
-		panic("bide: Retry: a negative number in Retries")
+	if r.Tries < 0 {
+		panic("bide: Retry: Tries is negative: " + strconv.Itoa(r.Tries))
+	}
+	for i, d := range [...]time.Duration{r.Delay, r.MaxDelay, r.PerTry, r.MinWork} {
+		if d < 0 {
+			panic("bide: Retry: " + [...]string{"Delay", "MaxDelay", "PerTry", "MinWork"}[i] + " is negative: " + d.String())
+		}
 	}
 	if r.Delay == 0 {
 		r.Delay = 100 * time.Millisecond

@@ -1,4 +1,5 @@
-// Package bidetest tests code that waits, without waiting, and finds what it leaves behind.
+// Package bidetest tests code that waits, without waiting, cancels it wherever it can be canceled, and finds what it leaves
+// behind.
 //
 //	func TestRetry(t *testing.T) {
 //		bidetest.Bubble(t, func(t *testing.T, ctx context.Context) {
@@ -32,6 +33,27 @@
 // Ended too early. The test is over, a goroutine that it has started is not: it waits for a lock, or for an event that
 // nobody sets, perhaps with a scope open and a timer set. The test has passed, and a later one fails. So at its end
 // [Virtual], [Bubble] and [NoLeaks] look who is left, and the test fails that is to blame.
+//
+// # The races of tests with a cancellation
+//
+// A cancellation meets code at one of its cancel points, and a test that sleeps for a while and then cancels does not say
+// at which. What reaches production is the one that lands between two waits, or on a grant.
+//
+// Too early, or too late. Canceled before it begins, the code fails at its first look; a moment later it has come through.
+// A test of either has seen nothing of what lies between. [Explore] runs the code once for each point, and cancels it
+// just there.
+//
+// Too quiet. What a canceled call keeps, a place, a lock, fails nothing now: it is missed by whoever comes next. So
+// Explore calls again, and looks for what is open, what waits, and what runs; what only the test can know it asks.
+//
+// Too polite. The peer of a test answers at once. One that drips, stalls, resets, or has gone without a word is a [Conn]
+// that was told to; on fake time it costs nothing to wait for it.
+//
+// Not at all. A wait without a bound ends in every test, and not in that one night. [Bounded] complains of it when it
+// begins.
+//
+// By chance. If it is one order of events that is to be tested, a [Sequencer] has the goroutines keep to it. Which orders
+// there are, and that the rare one is right, is no question for a test that asks for one.
 //
 // # Which clock
 //

@@ -17,3 +17,12 @@ func MostJumps(n int) (restore func()) {
 }
 
 var Module = module
+
+// Choice is what choice says of n points.
+func Choice(point, seed string, n int) ([]int, string) {
+	which, err := choice(point, seed)
+	if err != nil {
+		panic(err)
+	}
+	return which(n)
+}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/internal/registry"
 )
 
 // CancelPoints runs f in a scope of its own, as [bide.Run] does, and returns how many cancel points it has passed: each
@@ -16,7 +17,11 @@ import (
 func CancelPoints(ctx context.Context, f func(ctx context.Context) error) (n int, err error) {
 	var points atomic.Int64
 	err = bide.Run(ctx, func(s *bide.Scope) error {
-		seen(s).OnPoint(func() { points.Add(1) })
+		seen(s).OnPoint(func(p registry.Point) {
+			if p.Wait == "" {
+				points.Add(1)
+			}
+		})
 		return f(s)
 	})
 	return int(points.Load()), err

@@ -108,7 +108,7 @@ func TestPointIsBeforeTheLook(t *testing.T) {
 	var s *bide.Scope
 	points := 0
 	root := bide.Open(context.Background())
-	root.Value(park.Key{}).(registry.Scope).OnPoint(func() {
+	root.Value(park.Key{}).(registry.Scope).OnPoint(func(registry.Point) {
 		if points++; points == 5 {
 			root.Cancel(nil)
 		}

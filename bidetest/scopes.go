@@ -21,12 +21,14 @@ var module = reflect.TypeFor[bide.Scope]().PkgPath()
 
 // A watch knows the scopes that are open. The process has one, in the registry's slot while some test uses it.
 type watch struct {
-	mu      sync.Mutex
-	users   int
-	bubbled int // those of them that want to know of each scope in which bubble it was opened
-	vacate  func()
-	opened  int // since the first user came
-	open    map[registry.Scope]*origin
+	mu        sync.Mutex
+	users     int
+	bubbled   int // those of them that want to know of each scope in which bubble it was opened
+	exploring int // those that want to know of timers
+	vacate    func()
+	opened    int // since the first user came
+	open      map[registry.Scope]*origin
+	timers    map[any]*origin // of bubbles
 }
 
 var theWatch watch
@@ -52,13 +54,26 @@ func use(t TB, bubbled bool) *watch {
 			t.Fatalf("bidetest: somebody else watches the scopes of this process (a console?), and only one can")
 			return nil
 		}
-		w.vacate, w.opened, w.open = vacate, 0, map[registry.Scope]*origin{}
+		w.vacate, w.opened = vacate, 0
+		w.open, w.timers = map[registry.Scope]*origin{}, map[any]*origin{}
 	}
 	w.users++
 	if bubbled {
 		w.bubbled++
 	}
 	return w
+}
+
+// explore makes a user one who wants to know of timers.
+func (w *watch) explore() (end func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.exploring++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.exploring--
+	}
 }
 
 // leave is the end of a use.
@@ -70,7 +85,7 @@ func (w *watch) leave(bubbled bool) {
 	}
 	if w.users--; w.users == 0 {
 		w.vacate()
-		w.open = nil
+		w.open, w.timers = nil, nil
 	}
 }
 
@@ -106,6 +121,37 @@ func (w *watch) Closed(s registry.Scope) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.open, s)
+}
+
+// Timer is the registry's.
+func (w *watch) Timer(t any, linked bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !linked {
+		delete(w.timers, t)
+		return
+	}
+	if w.timers == nil || w.exploring == 0 { // the last user has left meanwhile, or nobody asks
+		return
+	}
+	w.opened++
+	o := &origin{n: w.opened, bubble: thisBubble()}
+	runtime.Callers(3, o.pcs[:])
+	w.timers[t] = o
+}
+
+// timersSince describes the timers that are left of those that were set after the n-th, in a bubble.
+func (w *watch) timersSince(n int, bubble string) (texts []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, o := range w.timers {
+		if o.n > n && o.bubble == bubble {
+			_, at := caller(o.pcs[:])
+			texts = append(texts, "a timer that is pending, set at "+at)
+		}
+	}
+	slices.Sort(texts)
+	return texts
 }
 
 // seen is s as the registry knows it.
@@ -185,6 +231,37 @@ func waiting(kinds []string) string {
 	return "; waiting under it: " + strings.Join(parts, ", ")
 }
 
+// library reports whether a function is this module's own: not of a test, nor an example.
+func library(function, file string) bool {
+	rest, ok := strings.CutPrefix(function, module)
+	return ok && (rest[0] == '.' || rest[0] == '/') && !strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(rest, "/examples/")
+}
+
+// caller is the place in code that is not of this module, and the module's function that it calls. If there is none, as on
+// a goroutine that runs a method of the module, it is the outermost function instead of a place.
+func caller(pcs []uintptr) (callee, at string) {
+	inner, outer := "", "" // of the module's functions so far
+	for frames := runtime.CallersFrames(pcs); ; {
+		f, more := frames.Next()
+		switch {
+		case f.Function == "" || strings.HasPrefix(f.Function, "runtime."):
+		case !library(f.Function, f.File):
+			return outer, place(f)
+		default:
+			inner, outer = outer, name(f)
+		}
+		if !more {
+			return inner, outer
+		}
+	}
+}
+
+// name is a function's, with its package.
+func name(f runtime.Frame) string { return path.Base(f.Function) }
+
+// place is the file and the line.
+func place(f runtime.Frame) string { return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line) }
+
 // where is the first caller that is not of the root package, nor of what that is made of.
 func (o *origin) where() string {
 	frames := runtime.CallersFrames(o.pcs[:])
@@ -192,7 +269,7 @@ func (o *origin) where() string {
 		f, more := frames.Next()
 		inside := strings.HasPrefix(f.Function, module+".") || strings.HasPrefix(f.Function, module+"/internal/")
 		if f.Function != "" && !inside {
-			return fmt.Sprintf("by %s at %s:%d", path.Base(f.Function), path.Base(f.File), f.Line)
+			return "by " + name(f) + " at " + place(f)
 		}
 		if !more {
 			return "by this module"

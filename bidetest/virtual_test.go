@@ -194,3 +194,4 @@ type deaf struct{}
 
 func (deaf) Opened(s, above registry.Scope) {}
 func (deaf) Closed(s registry.Scope)        {}
+func (deaf) Timer(any, bool)                {}

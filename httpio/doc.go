@@ -9,7 +9,7 @@
 //
 // # The client
 //
-// [Transport] tells the server, in a header, how much time is left ([bide.invalid/bide/wire]), and opens a scope for each
+// [Transport] tells the server, in a header, how much time is left (package wire), and opens a scope for each
 // try, which ends when the answer's body is closed, or read to its end. A [Tripper] has a budget: it keeps slack back, so
 // that the server gives up first and can say why, bounds each try, and does not ask a server that would have too little
 // time.

@@ -135,6 +135,7 @@ func TestServeHardEnd(t *testing.T) {
 			}()
 			<-begun
 			c.end(s, func(d time.Duration) { vc.Advance(d) })
+			<-asked // cut off: had the handler returned before that, there would have been nothing to cut
 			srv.client.CloseIdleConnections()
 			select {
 			case err := <-srv.result:
@@ -147,7 +148,6 @@ func TestServeHardEnd(t *testing.T) {
 			if !ended || !errors.As(err, &end) || end.Source != c.source {
 				t.Errorf("%s: %v, and the handler has returned: %v", c.name, err, ended)
 			}
-			<-asked
 			srv.closed()
 			s.Close(nil)
 		}

@@ -10,11 +10,13 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/bidetest"
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/netio"
 )
@@ -134,14 +136,14 @@ func TestProgress(t *testing.T) {
 		cut   bool
 	}{{1, false}, {10, false}, {11, true}, {1000, true}} {
 		synctest.Test(t, func(t *testing.T) {
-			c, peer := pipe(t)
+			a, peer := net.Pipe()
+			slow := bidetest.NewConn(t.Context(), a)
+			slow.Drip(1, time.Second-time.Millisecond) // 10 bytes in each 10 s
+			c := netio.New(slow)
 			over := make(chan struct{})
 			go func() {
 				defer close(over)
-				for range 100 { // 10 bytes in each 10 s
-					time.Sleep(time.Second - time.Millisecond)
-					peer.Write([]byte("x"))
-				}
+				peer.Write(bytes.Repeat([]byte("x"), 100))
 				peer.Close()
 			}()
 			var got []byte
@@ -157,6 +159,47 @@ func TestProgress(t *testing.T) {
 			<-over
 		})
 	}
+}
+
+// A peer that has gone without a word, with what was written to it, holds nobody for longer than the idle limit.
+func TestHalfOpenBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := net.Pipe()
+		gone := bidetest.NewConn(t.Context(), a)
+		b, client := net.Pipe()
+		defer func() { a.Close(); b.Close(); client.Close() }()
+		gone.HalfOpen()
+		begun := time.Now()
+		go client.Write([]byte("are you there?"))
+		if err := netio.Pipe(t.Context(), gone, b, time.Minute); !errors.As(err, new(*bide.TimeoutError)) {
+			t.Error(err)
+		}
+		if d := time.Since(begun); d != time.Minute {
+			t.Errorf("after %v", d)
+		}
+	})
+}
+
+// A write that was cut off is told as far as it came, and a connection that was reset under a scope is not taken for a
+// cancellation.
+func TestWrongBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, peer := net.Pipe()
+		wrong := bidetest.NewConn(t.Context(), a)
+		c := netio.New(wrong)
+		defer func() { c.Close(); peer.Close() }()
+		go io.Copy(io.Discard, peer)
+		s := bide.Open(t.Context(), bide.Timeout(time.Minute))
+		defer s.Close(nil)
+		wrong.PartialWrite(3, io.ErrShortWrite)
+		if n, err := c.WriteContext(s, make([]byte, 10)); n != 3 || err != io.ErrShortWrite {
+			t.Error(n, err)
+		}
+		time.AfterFunc(time.Second, wrong.Reset)
+		if n, err := c.ReadContext(s, make([]byte, 10)); n != 0 || !errors.Is(err, syscall.ECONNRESET) || s.Err() != nil {
+			t.Error(n, err)
+		}
+	})
 }
 
 // A peer that takes slowly.

@@ -96,6 +96,9 @@ func New(hook func(Outcome)) *Waiter {
 // Hooked reports whether the waiter has a hook. It is for hosts: its owner does not park, and watches nothing.
 func (w *Waiter) Hooked() bool { return w.hook != nil }
 
+// Bounded reports whether the wait under way has a deadline of its own, given to Arm. It is for hosts.
+func (w *Waiter) Bounded() bool { return w.due.Load() != int64(clock.Forever) }
+
 var pool = sync.Pool{New: func() any {
 	w := New(nil)
 	w.pooled = !clock.InBubble() // a bubble's channel must not get out, whatever brought its goroutine here

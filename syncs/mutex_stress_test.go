@@ -126,7 +126,8 @@ func TestStressTimeoutStorm(t *testing.T) {
 	})
 }
 
-// The same with a holder that releases now and then: who asks for long enough gets it.
+// The same with a holder that releases now and then: who asks for long enough gets it, while the storm goes on. If it
+// does not, this hangs.
 func TestStressTimeoutStormWithProgress(t *testing.T) {
 	const workers = 8
 	source, more := seeded(t), lasting(2)
@@ -136,7 +137,7 @@ func TestStressTimeoutStormWithProgress(t *testing.T) {
 	for g := range workers {
 		storm.Go(func() {
 			r := source(g)
-			for more() {
+			for more() || got.Load() == 0 {
 				if m.LockUntil(clock.After(time.Duration(r.IntN(50))*time.Microsecond)) == nil {
 					m.Unlock()
 				}
@@ -144,7 +145,7 @@ func TestStressTimeoutStormWithProgress(t *testing.T) {
 		})
 	}
 	patient.Go(func() {
-		for more() {
+		for more() || got.Load() == 0 { // it may come late
 			if err := m.Lock(context.Background()); err != nil {
 				t.Error(err)
 			}
@@ -154,8 +155,8 @@ func TestStressTimeoutStormWithProgress(t *testing.T) {
 	})
 	storm.Wait()
 	patient.Wait()
-	if !m.Idle() || got.Load() == 0 {
-		t.Errorf("idle %v; the patient one got it %d times", m.Idle(), got.Load())
+	if !m.Idle() {
+		t.Error("something is left")
 	}
 	t.Logf("the patient one got it %d times", got.Load())
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/registry"
 )
 
 // In a testing/synctest bubble an entry gets a runtime timer of its own, made by the goroutine that links it, so it
@@ -65,6 +66,7 @@ func (sh *shard) linkBubbled(e *Entry, at clock.Instant) {
 		sh.bubbles[b] = true
 	}
 	b.t = time.AfterFunc(at.Sub(sh.s.clock.Now()), b.look)
+	b.tell(true)
 }
 
 // Preconditions: the shard's mu held; e is linked.
@@ -80,6 +82,14 @@ func (b *bubbled) leave() {
 	b.e.n.Owner = b.Owner
 	b.e.n.SetAt(0)
 	delete(b.sh.bubbles, b)
+	b.tell(false)
+}
+
+// tell tells a test what it may have left behind: only what AfterFunc or Every has made, since scopes and waits it knows.
+func (b *bubbled) tell(linked bool) {
+	if n, ok := b.Owner.(*node); ok {
+		registry.Timer(n, linked)
+	}
 }
 
 // look is the driver's work for one entry.

@@ -16,6 +16,7 @@ NONE < internal/ilist, internal/invariant, internal/registry, internal/step
 internal/step < internal/sim;                           # for tests
 bide, park < wire < netio, execio, sqlio < httpio;
 bide, syncs, timer < inspect, bidetest;
-httpio, execio, sqlio, inspect < cmd/bide, examples;
-NONE < internal/arch;                                   # a package that is in no rule fails the test
+httpio, execio, sqlio, inspect < cmd/bide;
+httpio, execio, sqlio, inspect, bidetest < examples;
+NONE < internal/arch, internal/mutants;                 # a package that is in no rule fails the test
 `

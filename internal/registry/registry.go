@@ -21,10 +21,17 @@ type Scope interface {
 	Waits() []string
 
 	// OnPoint has f called at every cancel point under the scope and those that are opened below it: before each look
-	// at Err or Check. It is called before anybody else has the scope, and once.
+	// at Err or Check, and before each wait. It is called before anybody else has the scope, and once.
 	//
-	// Context of f: the goroutine that looks. It may hold any lock of its own.
-	OnPoint(f func())
+	// Context of f: the goroutine that looks or waits. It may hold any lock of its own.
+	OnPoint(f func(p Point))
+}
+
+// A Point is a cancel point that a goroutine has come to.
+type Point struct {
+	At      Scope
+	Wait    string // what it is about to wait for; "": it only looks
+	Bounded bool   // the wait has a deadline of its own
 }
 
 // An Observer is told of scopes.
@@ -35,6 +42,10 @@ type Observer interface {
 	Opened(s, above Scope)
 	// Closed comes once, for every scope that it was told of, unless the observer has left.
 	Closed(s Scope)
+	// Timer: a timer of package timer, t, was linked in the caller's bubble, or is not linked any more.
+	//
+	// Context: a lock of the timer service's is held.
+	Timer(t any, linked bool)
 }
 
 // seat makes two observations by one observer different ones.
@@ -62,6 +73,13 @@ func Opened(s, above Scope) { tell("Opened", func(o Observer) { o.Opened(s, abov
 
 // Closed tells the observer, if there is one.
 func Closed(s Scope) { tell("Closed", func(o Observer) { o.Closed(s) }) }
+
+// Timer tells the observer, if there is one.
+func Timer(t any, linked bool) {
+	if On() {
+		tell("Timer", func(o Observer) { o.Timer(t, linked) })
+	}
+}
 
 // tell calls the observer. One that panics, or ends the goroutine, is a guest that has broken something: it is logged,
 // and shown the door. A panic does not reach who opened the scope; a Goexit cannot be stopped.

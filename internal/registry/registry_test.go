@@ -3,6 +3,7 @@ package registry_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -15,9 +16,9 @@ import (
 
 type scope struct{ name string }
 
-func (*scope) Context() context.Context { return context.Background() }
-func (*scope) Waits() []string          { return nil }
-func (*scope) OnPoint(func())           {}
+func (*scope) Context() context.Context     { return context.Background() }
+func (*scope) Waits() []string              { return nil }
+func (*scope) OnPoint(func(registry.Point)) {}
 
 // An observer writes down what it is told, and then does what it was told to do.
 type observer struct {
@@ -31,6 +32,11 @@ func (o *observer) Opened(s, above registry.Scope) {
 		call += " below " + above.(*scope).name
 	}
 	o.told = append(o.told, call)
+	o.then()
+}
+
+func (o *observer) Timer(t any, linked bool) {
+	o.told = append(o.told, fmt.Sprint(t, " linked ", linked))
 	o.then()
 }
 

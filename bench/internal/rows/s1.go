@@ -54,18 +54,32 @@ const (
 type growth struct {
 	name  string
 	most  int
-	begin func(most int) (more func(n int), stop func())
+	begin func() crowding
 
 	// pushed is the side whose start and cancel is measured among them, if there is one.
 	pushed string
 	push   func(n int)
 }
 
+// A crowding is a growth under way.
+type crowding struct {
+	room func(n int) // makes place for n more: what holds on to them is not counted
+	more func(n int)
+	stop func()
+}
+
 var growths = []growth{
 	{entries, sizes[len(sizes)-1].n, growEntries, relative, pushEntry},
-	{stdExpires, sizes[len(sizes)-1].n, growStd, stdReset, pushStd},
-	{"WithTimeout", mostContexts, growContexts, "", nil},
-	{"timer.AfterFunc", sizes[len(sizes)-1].n, growOurs, "", nil},
+	{stdExpires, sizes[len(sizes)-1].n, grow(func(d time.Duration) *time.Timer {
+		return time.AfterFunc(d, nothing)
+	}, func(t *time.Timer) { t.Stop() }), stdReset, pushStd},
+	{"WithTimeout", mostContexts, grow(func(d time.Duration) context.CancelFunc {
+		_, cancel := context.WithTimeout(context.Background(), d)
+		return cancel
+	}, func(cancel context.CancelFunc) { cancel() }), "", nil},
+	{"timer.AfterFunc", sizes[len(sizes)-1].n, grow(func(d time.Duration) *timer.Timer {
+		return timer.AfterFunc(d, nothing)
+	}, func(t *timer.Timer) { t.Stop() }), "", nil},
 }
 
 func runS1(r *pair.Run) error {
@@ -83,25 +97,26 @@ func runS1(r *pair.Run) error {
 }
 
 func (g growth) measure(r *pair.Run) error {
-	more, stop := g.begin(r.Scale(g.most))
-	defer stop()
-	pair.Settle()
+	c := g.begin()
+	defer c.stop()
 	cpu, err := cycle(30)
 	if err != nil {
 		return err
 	}
-	heap, pending := pair.Heap(), 0
+	bytes, pending := 0.0, 0
 	for _, s := range sizes {
 		if s.n > g.most || s.n > 1_000_000 && r.Quick() {
 			break
 		}
 		n := r.Scale(s.n)
-		start := time.Now()
-		more(n - pending)
+		c.room(n - pending)
+		heap, start := pair.Heap(), time.Now()
+		c.more(n - pending)
 		took := time.Since(start)
+		bytes += float64(pair.Heap()) - float64(heap)
 		f := pair.Figures{
 			pair.Ns:    float64(took) / float64(max(n-pending, 1)),
-			pair.Bytes: (float64(pair.Heap()) - float64(heap)) / float64(n),
+			pair.Bytes: bytes / float64(n),
 		}
 		pending = n
 		if s.n >= leastCollected {
@@ -122,60 +137,36 @@ func (g growth) measure(r *pair.Run) error {
 	return nil
 }
 
-func growEntries(int) (more func(n int), stop func()) {
+func growEntries() crowding {
 	s, rng := timer.Default(), dice()
 	var all [][]timeout
-	more = func(n int) {
+	return crowding{func(int) {}, func(n int) {
 		some := chunks(n)
 		each(some, func(t *timeout) {
 			t.due = clock.After(far(rng))
 			s.Schedule(&t.Entry, t.due)
 		})
 		all = append(all, some...)
-	}
-	return more, func() { each(all, func(t *timeout) { s.Cancel(&t.Entry) }) }
+	}, func() { each(all, func(t *timeout) { s.Cancel(&t.Entry) }) }}
 }
 
-func growStd(most int) (more func(n int), stop func()) {
-	rng, all := dice(), make([]*time.Timer, 0, most)
-	more = func(n int) {
-		for range n {
-			all = append(all, time.AfterFunc(far(rng), nothing))
-		}
-	}
-	return more, func() {
-		for _, t := range all {
-			t.Stop()
-		}
-	}
-}
-
-func growContexts(most int) (more func(n int), stop func()) {
-	rng, all := dice(), make([]context.CancelFunc, 0, most)
-	more = func(n int) {
-		for range n {
-			_, cancel := context.WithTimeout(context.Background(), far(rng))
-			all = append(all, cancel)
-		}
-	}
-	return more, func() {
-		for _, cancel := range all {
-			cancel()
-		}
-	}
-}
-
-func growOurs(most int) (more func(n int), stop func()) {
-	rng, all := dice(), make([]*timer.Timer, 0, most)
-	more = func(n int) {
-		for range n {
-			all = append(all, timer.AfterFunc(far(rng), nothing))
-		}
-	}
-	return more, func() {
-		for _, t := range all {
-			t.Stop()
-		}
+// grow is for timeouts that are objects of their own.
+func grow[T any](start func(time.Duration) T, end func(T)) func() crowding {
+	return func() crowding {
+		var all [][]T
+		rng := dice()
+		return crowding{func(n int) { all = append(all, make([]T, n)) }, func(n int) {
+			last := all[len(all)-1]
+			for i := range n {
+				last[i] = start(far(rng))
+			}
+		}, func() {
+			for _, some := range all {
+				for _, t := range some {
+					end(t)
+				}
+			}
+		}}
 	}
 }
 
