@@ -28,7 +28,7 @@ import (
 //     for what ends by itself within a minute, as what a syncs.Pool makes for the next one does, when the first has left;
 //   - the cancellation was swallowed: f has returned nil, and come to other cancel points after the one that has failed,
 //     those in shields excepted. (A server that ends well when it is told to may return ctx.Err() here.)
-//   - f has not returned, or goes from one failing cancel point to the next without end;
+//   - f has not returned, or goes from one failing cancel point to the next without end, or panics;
 //   - f, called once more and not canceled, does not come to its end any more, or fails, though it did not at first: it
 //     waits for what the canceled call has kept. Then Explore ends. What f shares from one call to the next, a lock, a
 //     semaphore, a pool of one item, is to be made by the test, and small, so that this shows at once.
@@ -115,7 +115,7 @@ func (e *explorer) explore() {
 	e.judge(e.plain)
 	n := int(e.plain.points.Load())
 	switch {
-	case e.plain.hung != "":
+	case e.plain.hung != "" || e.plain.panicked != "":
 		return
 	case n == 0:
 		e.report(e.plain, "passes no cancel point, so there is nothing to explore: does it use the ctx that it is given?")
@@ -156,6 +156,9 @@ func (e *explorer) again(after *call) {
 	case c.hung != "":
 		e.stuck = true // the other points would be another f's
 		e.report(after, "has kept something: called again, and not canceled, it does not end:"+list([]string{c.hung}))
+	case c.panicked != "":
+		e.stuck = true
+		e.report(after, "has left something behind: called again, and not canceled, it panics:"+list([]string{c.panicked}))
 	case (c.err == nil) != (e.plain.err == nil):
 		e.report(after, fmt.Sprintf("has left something behind: called again, and not canceled, it returns %v, and at first it was %v",
 			c.err, e.plain.err))
@@ -168,6 +171,10 @@ func (e *explorer) judge(c *call) {
 	if c.hung != "" {
 		e.report(c, "does not end:"+list([]string{c.hung}))
 	}
+	if c.panicked != "" {
+		e.stuck = true
+		e.report(c, "panics:"+list([]string{c.panicked}))
+	}
 	if c.endless.Load() {
 		e.report(c, fmt.Sprintf("goes on without end: it has come to %d cancel points that fail, the last ones at %s",
 			mostDead, c.later))
@@ -175,7 +182,7 @@ func (e *explorer) judge(c *call) {
 	if len(c.left) > 0 {
 		e.report(c, "has left behind:"+list(c.left))
 	}
-	if e.plain.err == nil && c.err == nil && c.later != "" && !c.endless.Load() && c.hung == "" {
+	if e.plain.err == nil && c.err == nil && c.panicked == "" && c.later != "" && !c.endless.Load() && c.hung == "" {
 		e.report(c, "has swallowed that: it returned nil, and has come to a further cancel point, in "+c.later)
 	}
 }

@@ -300,6 +300,30 @@ func TestExploreHangs(t *testing.T) {
 	complains(t, text, "canceled at point 1 of 1, in bide.Check at", "does not end:", "chan receive")
 }
 
+// A panic is told with its point; the call after it is not made.
+func TestExplorePanics(t *testing.T) {
+	explored(t, just(func(ctx context.Context) error {
+		if err := bide.Check(ctx); err != nil {
+			panic("no way back")
+		}
+		return nil
+	}), "canceled at point 1 of 1, in bide.Check at explore_test.go:", "panics:\n\tno way back\n", "TestExplorePanics")
+	explored(t, just(func(ctx context.Context) error { panic("from the first") }), "f, which nobody cancels, panics:\n\tfrom the first")
+	explored(t, func() (func(context.Context) error, func(int, error)) {
+		var once syncs.Event
+		return func(ctx context.Context) error {
+			if once.IsSet() {
+				panic("broken")
+			}
+			if err := bide.Check(ctx); err != nil {
+				once.Set()
+				return err
+			}
+			return nil
+		}, nil
+	}, "has left something behind: called again, and not canceled, it panics:\n\tbroken")
+}
+
 // What was different at first.
 func TestExploreChanged(t *testing.T) {
 	explored(t, func() (func(context.Context) error, func(int, error)) {

@@ -2,7 +2,9 @@ package bidetest
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,9 +39,10 @@ type call struct {
 	at    string // the point
 	later string // another one that has failed
 
-	err  error
-	hung string   // who was still under way when the time was over
-	left []string // what it has left behind
+	err      error
+	panicked string   // with what, and where
+	hung     string   // who was still under way when the time was over
+	left     []string // what it has left behind
 }
 
 const (
@@ -60,10 +63,18 @@ func (e *explorer) do(point int, by injection) *call {
 	if e.plain == nil {
 		limit = longestCall
 	}
-	over, returned := make(chan struct{}), false
+	over := make(chan struct{})
+	var err error
+	var panicked string
+	returned := false
 	go func() {
 		defer close(over)
-		c.err = e.f(c.scope)
+		defer func() {
+			if v := recover(); v != nil {
+				panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
+			}
+		}()
+		err = e.f(c.scope)
 		returned = true
 	}()
 	ended := func() bool {
@@ -86,7 +97,8 @@ func (e *explorer) do(point int, by injection) *call {
 	}
 	synctest.Wait()
 	if !e.stuck {
-		if !returned && !c.endless.Load() {
+		c.err, c.panicked = err, panicked
+		if !returned && panicked == "" && !c.endless.Load() {
 			runtime.Goexit() // by t.Fatal, which has said why
 		}
 		left := func() []string {
