@@ -90,7 +90,7 @@ func (c *Canceled) Error() string {
 func (c *Canceled) by() string {
 	b := c.Source.String()
 	if c.Source == ByAbandoned {
-		b = "the end of its scope"
+		b += ": its scope was closed"
 	}
 	if c.Scope != "" {
 		b += " of scope " + strconv.Quote(c.Scope)
