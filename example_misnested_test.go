@@ -22,7 +22,7 @@ func Example_misnested() {
 	inner.Close(nil)
 	// Output:
 	// true
-	// bide: canceled by abandoned: its scope was closed
+	// bide: canceled by the end of its scope
 }
 
 // A child that ends its goroutine, as testing's FailNow does, has failed.

@@ -178,7 +178,7 @@ func TestMisuseClosedScope(t *testing.T) {
 
 	// What is opened below a closed scope is canceled; everything else of a closed scope is harmless.
 	below := bide.Open(s)
-	want := "bide: canceled by abandoned: its scope was closed"
+	want := "bide: canceled by the end of its scope"
 	if err := below.Check(); err == nil || err.Error() != want {
 		t.Errorf("Check below a closed scope: %v, want %s", err, want)
 	}
@@ -228,7 +228,7 @@ func TestErrorTexts(t *testing.T) {
 		{&bide.Canceled{Source: bide.ByContext, Reason: context.Canceled}, `bide: canceled by context: context canceled`},
 		{&bide.Canceled{Source: bide.BySignal}, `bide: canceled by signal`},
 		{&bide.Canceled{Source: bide.ByShutdown}, `bide: canceled by shutdown`},
-		{&bide.Canceled{Source: bide.ByAbandoned}, `bide: canceled by abandoned: its scope was closed`},
+		{&bide.Canceled{Source: bide.ByAbandoned}, `bide: canceled by the end of its scope`},
 		{&bide.Canceled{}, `bide: canceled by source 0`},
 		{&bide.Canceled{Source: 200, Scope: "x"}, `bide: canceled by source 200 of scope "x"`},
 		{&bide.TimeoutError{}, `bide: timeout after 0s`},

@@ -54,14 +54,17 @@ func TestApply(t *testing.T) {
 
 // The three things that can come of a fault, in this package.
 func TestTry(t *testing.T) {
-	if os.Getenv("MUTANTS_INNER") != "" {
+	switch os.Getenv("MUTANTS_INNER") {
+	case "1":
 		return
+	case "fail":
+		t.Fatal("as it was told to")
 	}
 	t.Setenv("MUTANTS_INNER", "1")
 	t.Chdir("../..")
 	for _, x := range []struct{ old, new, run, want string }{
 		{`n != 1 {`, `n == 1 {`, "^TestApply$", killed},
-		{`errors.New("there is no such test")`, `errors.New("there is no such")`, "^TestApply$", survived},
+		{`"show what the tests print"`, `"show"`, "^TestApply$", survived},
 		{`func control(`, `func control(x `, "^TestApply$", broken},
 	} {
 		f := fault{file: "internal/mutants/main.go", old: x.old, new: x.new, pkg: "./internal/mutants", run: x.run}
@@ -69,10 +72,13 @@ func TestTry(t *testing.T) {
 			t.Errorf("%s: %s, %v\n%s", x.want, got, err, out)
 		}
 	}
-	if err := control([]fault{{pkg: "./internal/mutants", run: "^TestNoSuch$"}}); err == nil || !strings.Contains(err.Error(), "there is no such test") {
+	ok := []fault{{pkg: "./internal/mutants", run: "^TestApply$"}, {pkg: "./internal/mutants", run: "^TestFaults$"}}
+	if err := control(ok); err != nil {
 		t.Error(err)
 	}
-	if err := control([]fault{{pkg: "./internal/mutants", run: "^TestApply$"}}); err != nil {
+	t.Setenv("MUTANTS_INNER", "fail")
+	if err := control(append(ok, fault{pkg: "./internal/mutants", run: "^TestTry$"})); err == nil ||
+		!strings.Contains(err.Error(), "without a fault: go test -tags= -run='^TestApply$|^TestFaults$|^TestTry$'") {
 		t.Error(err)
 	}
 }
