@@ -41,15 +41,13 @@ const (
 var kindNames = [...]string{"other", "sleep", "lock", "event", "future", "any", "nursery", "cond", "semaphore", "sequencer",
 	"group", "pool", "queue", "flight", "read", "write", "accept"}
 
-// String names the kind.
+// String names the kind; one of yours is called kind+64 and so on.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
 	}
-	return "kind+" + itoa(int(k))
+	return "kind+" + strconv.Itoa(int(k))
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // A Waiter is one goroutine's place to wait. See the package documentation for the way to use it.
 type Waiter struct {

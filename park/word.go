@@ -1,6 +1,7 @@
 package park
 
 import (
+	"strconv"
 	"sync/atomic"
 
 	"bide.invalid/bide/internal/step"
@@ -63,7 +64,7 @@ func (o Outcome) String() string {
 	if o < User {
 		return outcomeNames[o]
 	}
-	return "user+" + itoa(int(o-User))
+	return "user+" + strconv.Itoa(int(o-User))
 }
 
 // mustEnd panics unless a wait can end with o.
