@@ -1,7 +1,7 @@
 # Thin names for the commands; what they do is in .ci/run, which needs no make.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race e2e stress explore fuzz cover bench bench-quick bench-code soak wrk plots rename ci
+.PHONY: help check test race e2e stress explore mutants fuzz cover bench bench-quick bench-code soak wrk plots rename ci
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -24,7 +24,10 @@ stress: ## each storm for STRESS (60s); the core over and over: race detector (C
 	go test -tags bidestep,bideinvariant -timeout 1h -count=$(COUNT) . ./park ./timer ./syncs
 
 explore: ## every schedule of small models, EXPLORE (8s) for each: under 5 minutes
-	BIDE_EXPLORE=$(EXPLORE) go test -tags bidestep,bideinvariant -timeout 1h -v -run '^TestSim' ./park ./timer ./syncs .
+	BIDE_EXPLORE=$(EXPLORE) go test -tags bidestep,bideinvariant -timeout 1h -v -run '^TestSim' ./park ./timer ./syncs . ./netio
+
+mutants: ## break the code, one fault at a time: some test has to notice each; ONLY=text for some of them
+	@go run ./internal/mutants $(ONLY)
 
 fuzz: ## every fuzz target for FUZZTIME (1m)
 	@FUZZTIME=$(FUZZTIME) bash .ci/run fuzz

@@ -9,13 +9,13 @@ import (
 	"bide.invalid/bide/park"
 )
 
-// Cancel cancels the scope and everything below it, shields and what is below them excepted: every blocking call in it
-// fails, now and later, with a [*Canceled] that carries the reason, which may be nil. The first cancellation stays: a
-// second one changes nothing. On a closed scope it only counts for [Scope.CancelCalled].
+// Cancel cancels the scope and everything below it, except for shields and what is below them: every blocking call in
+// it fails, now and later, with a [*Canceled] that carries the reason, which may be nil. The first cancellation counts,
+// a second one changes nothing. On a closed scope Cancel has no effect but that [Scope.CancelCalled] reports true.
 //
-// When it has returned everything below is canceled, and waits have been woken, though their goroutines may not have run
-// yet. Where a context of another kind lies between two scopes, the Err and Check of the scope right below that context
-// see it at once, but package context closes that scope's Done, and cancels what lies below it, a moment later.
+// When it has returned everything below is canceled, and waits have been woken, though their goroutines may not have
+// run yet. Where a context of another kind lies between two scopes, the Err and Check of the scope right below that
+// context see it at once, but package context closes that scope's Done, and cancels what lies below it, a moment later.
 //
 // What happened before Cancel happened before the return of a wait that it ends.
 func (s *Scope) Cancel(reason error) {
@@ -51,7 +51,8 @@ func (s *Scope) Cause() error {
 // cancelFrom cancels s because ctx, a context that is not a scope, is canceled.
 func (s *Scope) cancelFrom(ctx context.Context) { s.inherit(s.causeOf(ctx)) }
 
-// causeOf is what ctx, which is canceled, was canceled with; if that is not known to be a scope's, a Canceled by context.
+// causeOf is what ctx, which is canceled, was canceled with; if that is not known to be a scope's, a Canceled by
+// context.
 func (s *Scope) causeOf(ctx context.Context) *Canceled {
 	cause := context.Cause(ctx)
 	if c, ok := cause.(*Canceled); ok && c.made() {

@@ -107,7 +107,7 @@ var _ = register(71, "sources", func(c *C) {
 		got := c.Canceled(err)
 		c.Equal(got.Source, bide.ByAbandoned, "Source")
 		c.Is(err, context.Canceled)
-		c.True(strings.Contains(err.Error(), bide.ByAbandoned.String()), "%q names its source", err.Error())
+		c.True(strings.Contains(err.Error(), "the end of its scope"), "%q names its source", err.Error())
 		produced[got.Source] = true
 		inner.Close(nil)
 

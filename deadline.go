@@ -86,7 +86,8 @@ func (s *Scope) SetDeadline(t time.Time) bool {
 	return s.setDue(due)
 }
 
-// SetTimeout is SetDeadline for d from now. Zero or negative: the scope is canceled, and the result true.
+// SetTimeout is SetDeadline for d from now. With d zero or negative the scope is canceled at once, and the result is
+// true.
 func (s *Scope) SetTimeout(d time.Duration) bool {
 	return s.setDue(addTo(s.now(), d))
 }
@@ -130,10 +131,10 @@ func (s *Scope) setDue(due clock.Instant) bool {
 	return true
 }
 
-// Deadline is the effective deadline, the scope's or an earlier one above, for the standard library, which compares it
-// with time.Now: it is made from what remains at the first call, and again after SetDeadline. ok is false if there is
-// none, and on clocks whose time the standard library would misunderstand (virtual ones). Code of one's own asks
-// [Remaining]. A hard end that a [Scope.Stop] has set counts as well.
+// Deadline is the effective deadline, the scope's or an earlier one above, as a time for the standard library, which
+// compares it with time.Now. Code of your own asks [Remaining]. The time is computed from what remains at the first
+// call, and again after SetDeadline. ok is false if there is no deadline, and on virtual clocks, whose times the
+// standard library would misunderstand. The hard end of a [Scope.Stop] counts as a deadline.
 func (s *Scope) Deadline() (t time.Time, ok bool) {
 	nearer := func(d time.Time, has bool) {
 		if has && (!ok || d.Before(t)) {

@@ -6,19 +6,25 @@ import (
 	"bide.invalid/bide/internal/step"
 )
 
-// Draining is closed by a [Scope.Stop], also that of [Main], of the scope that ctx is or lies below, or of any above it,
-// shields included: it is time to take no new work, to finish what was begun, and to end. Nothing is canceled by then.
-// It is closed at the latest when that scope is canceled or closed, so that waiting for it alone is enough; and it is
-// closed from the start if it is asked for later. It is nil, and blocks for ever, if there is no scope: nothing can stop
-// softly there.
+// Draining returns a channel that is closed when it is time to take no new work, to finish what was begun, and to end:
+// by a [Scope.Stop] of the scope that ctx is or lies below, or of any scope further up, also across shields. [Main]
+// calls that Stop at the first signal. Nothing is canceled by then.
 //
-//	select {
-//	case job := <-jobs:
-//	case <-bide.Draining(ctx):
-//		return nil
+// The channel is closed at the latest when the scope is canceled or closed, so nothing else has to be waited for. If
+// that was before the call, the channel is closed already. Without a scope it is nil, and blocks for ever.
+//
+//	draining := bide.Draining(ctx)
+//	for {
+//		select {
+//		case job := <-jobs:
+//			do(ctx, job)
+//		case <-draining:
+//			return nil
+//		}
 //	}
 //
-// It observes the scope, and the first call for a scope makes the channel: in a loop, ask once.
+// The first call for a scope makes the channel, and each call takes a lock: ask once, before the loop. A select takes
+// any case that is ready: to be sure that no job is begun after the Stop, look at the channel alone first.
 func Draining(ctx context.Context) <-chan struct{} {
 	notNil("Draining", ctx)
 	if s := From(ctx); s != nil {

@@ -29,7 +29,7 @@ const (
 	ByAbandoned                   // the scope, or one above it, was closed
 )
 
-var sourceNames = [...]string{"", "deadline", "idle", "cancel", "sibling", "body", "context", "signal", "shutdown", "abandoned"}
+var sourceNames = [...]string{"", "deadline", "idle", "cancel", "sibling", "body", "context", "signal", "shutdown", "the end of its scope"}
 
 // String names the source.
 func (s Source) String() string {
@@ -42,12 +42,12 @@ func (s Source) String() string {
 // Canceled is the error of every blocking call under a canceled scope. Everything below shares one value: it must not
 // be modified.
 //
-// errors.Is finds [context.DeadlineExceeded] in it if a deadline is its Source, and [context.Canceled] otherwise;
-// under a context that is not a scope, what that one's Err says; and, but for BySibling and ByBody, whatever its Reason
-// matches. It is a net.Error.
+// errors.Is finds [context.DeadlineExceeded] in it if its Source is ByDeadline or ByIdle, and [context.Canceled]
+// otherwise; if it is ByContext, what that context's Err is. It also finds what is in its Reason, except if the Source
+// is BySibling or ByBody. It is a net.Error.
 //
-// The scope that is responsible drops it where it ends; so it is returned, or wrapped with %w, like any error, and not
-// compared. A Canceled that other code makes is an ordinary error.
+// Return it, or wrap it with %w, as any error: the scope that is responsible drops it at its end. Do not compare it
+// with ==. A Canceled that is made by other code is an ordinary error.
 type Canceled struct {
 	Source Source
 	Reason error     // what Cancel was given, the child's error, the context's cause; may be nil
@@ -150,14 +150,14 @@ func (e *TimeoutError) text(ended bool) string {
 	if name == "" {
 		_, name = e.site.place()
 	}
-	if name == "" {
-		name = "a scope"
+	if name != "" {
+		name += ": "
 	}
 	what := "timeout"
 	if e.Cut != nil {
 		what = "cut"
 	}
-	b := "bide: " + name + ": " + what + " after " + e.Limit.String()
+	b := "bide: " + name + what + " after " + e.Limit.String()
 	if e.Idle {
 		b += " without progress"
 	}
@@ -210,7 +210,7 @@ func (e *TimeoutError) Temporary() bool { return true }
 
 // ErrMisnested is the error of [Scope.Close] when a scope that was opened below is still open. The usual reason is a
 // Close in the wrong order, or one that is missing.
-var ErrMisnested = errors.New("bide: a scope was closed while one below it was open")
+var ErrMisnested = errors.New("bide: a scope was closed while one below it was open: close the inner one first")
 
 // ErrGoexit is the error of a nursery's child that called runtime.Goexit.
 var ErrGoexit = errors.New("bide: child called runtime.Goexit")

@@ -4,10 +4,11 @@ import (
 	"time"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/step"
 )
 
-// Progress says that the work goes on: the [Idle] limit of the scope, or of the nearest one above that has such a limit,
-// begins anew. If there is none, or it has passed, nothing happens: a scope that has expired does not come back.
+// Progress says that the work goes on: the [Idle] limit of the scope, or of the nearest one above that has such a
+// limit, begins anew. If there is none, or it has passed, nothing happens: a scope that has expired does not come back.
 //
 // It costs a reading of the clock and a compare-and-swap, however often it is called; no timer is moved.
 func (s *Scope) Progress() {
@@ -27,6 +28,7 @@ func (s *Scope) progress(d time.Duration) {
 		if clock.Instant(old) <= now || old >= due { // passed; or removed, or moved by somebody with a later reading
 			return
 		}
+		step.At("idle.progress")
 		// The entry stays where it is: the look at the old deadline finds the new one.
 		if s.due.CompareAndSwap(old, due) {
 			return

@@ -43,7 +43,8 @@ func (l Ledger) String() string {
 	return ""
 }
 
-// short has three digits or so of a duration; from a tenth of a second on in seconds, to be compared at a glance: 1.7s, 0.2s.
+// short has three digits or so of a duration; from a tenth of a second on in seconds, to be compared at a glance: 1.7s,
+// 0.2s.
 func short(d time.Duration) string {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {

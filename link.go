@@ -6,9 +6,10 @@ import (
 	"bide.invalid/bide/clock"
 )
 
-// Link makes the scope end with ctx, too: it is canceled when ctx is, with ctx's cause, a moment later; at once if ctx is
-// canceled already. It does not pass on ctx's deadline to [Remaining], nor values. unlink takes that back; closing the
-// scope does, too. The scope absorbs it as its own end, if nothing above is canceled.
+// Link makes the scope end with ctx, too: the scope is canceled a moment after ctx, with ctx's cause; at once if ctx is
+// canceled already. ctx's deadline does not count for [Remaining], and its values are not seen. unlink undoes it, and
+// so does closing the scope. If nothing above is canceled the scope absorbs this cancellation, as one by
+// [Scope.Cancel].
 func (s *Scope) Link(ctx context.Context) (unlink func()) {
 	notNil("Link", ctx)
 	end := func() {

@@ -178,7 +178,7 @@ func TestMisuseClosedScope(t *testing.T) {
 
 	// What is opened below a closed scope is canceled; everything else of a closed scope is harmless.
 	below := bide.Open(s)
-	want := "bide: canceled by abandoned"
+	want := "bide: canceled by the end of its scope"
 	if err := below.Check(); err == nil || err.Error() != want {
 		t.Errorf("Check below a closed scope: %v, want %s", err, want)
 	}
@@ -228,13 +228,14 @@ func TestErrorTexts(t *testing.T) {
 		{&bide.Canceled{Source: bide.ByContext, Reason: context.Canceled}, `bide: canceled by context: context canceled`},
 		{&bide.Canceled{Source: bide.BySignal}, `bide: canceled by signal`},
 		{&bide.Canceled{Source: bide.ByShutdown}, `bide: canceled by shutdown`},
-		{&bide.Canceled{Source: bide.ByAbandoned}, `bide: canceled by abandoned`},
+		{&bide.Canceled{Source: bide.ByAbandoned}, `bide: canceled by the end of its scope`},
 		{&bide.Canceled{}, `bide: canceled by source 0`},
 		{&bide.Canceled{Source: 200, Scope: "x"}, `bide: canceled by source 200 of scope "x"`},
-		{&bide.TimeoutError{}, `bide: a scope: timeout after 0s`},
-		{&bide.TimeoutError{Limit: time.Second, Elapsed: 1500 * time.Millisecond}, `bide: a scope: timeout after 1s; ended after 1.5s`},
+		{&bide.TimeoutError{}, `bide: timeout after 0s`},
+		{&bide.TimeoutError{Limit: time.Second, Elapsed: 1500 * time.Millisecond}, `bide: timeout after 1s; ended after 1.5s`},
 		{&bide.TimeoutError{Scope: "get", Limit: 10 * time.Second, Elapsed: time.Minute}, `bide: get: timeout after 10s; ended after 1m0s`},
 		{bide.ErrGoexit, `bide: child called runtime.Goexit`},
+		{bide.ErrMisnested, `bide: a scope was closed while one below it was open: close the inner one first`},
 		{failureOf(errDisk), `bide: canceled by sibling: disk full`},
 		{failureOf(errDisk, bide.Name("writer")), `bide: canceled by sibling: child "writer": disk full`},
 		{canceledBelow(errDisk), `bide: canceled by context of scope "below": disk full`},

@@ -11,9 +11,9 @@ import (
 	"bide.invalid/bide/timer"
 )
 
-// Race runs all of fs, and returns the value of the first that succeeds. The others are canceled and waited for; what
-// they return does not count. If none succeeds the error is that of all of them, in the order of failure; of the
-// cancellations under a canceled context only one is left.
+// Race runs all of fs at the same time, and returns the value of the first that succeeds. The others are canceled and
+// waited for; what they return does not count. If none succeeds, their errors are joined in the order of failure; if
+// ctx is canceled, that is among them once.
 func Race[T any](ctx context.Context, fs ...func(context.Context) (T, error)) (T, error) {
 	mustAll("Race", fs)
 	c := &contest[T]{}
@@ -26,9 +26,9 @@ func Race[T any](ctx context.Context, fs ...func(context.Context) (T, error)) (T
 	return c.result(ctx)
 }
 
-// Hedge calls f, and calls it again whenever delay has passed, or a call has failed, without a success: up to n calls in
-// all. It returns the value of the first that succeeds; the others are canceled and waited for. So f has to be harmless
-// when it is called twice. If all fail the error is that of all of them, in the order of failure.
+// Hedge calls f, and calls it again beside the first when delay has passed, or when a call has failed, until one
+// succeeds: up to n calls in all. It returns the value of the first that succeeds; the others are canceled and waited
+// for. It must be harmless to call f more than once. If all fail, their errors are joined in the order of failure.
 func Hedge[T any](ctx context.Context, delay time.Duration, n int, f func(context.Context) (T, error)) (T, error) {
 	if n <= 0 {
 		panic("bide: Hedge: the number of calls must be positive, not " + strconv.Itoa(n))
@@ -49,8 +49,8 @@ func Hedge[T any](ctx context.Context, delay time.Duration, n int, f func(contex
 	return c.result(ctx)
 }
 
-// All runs all of fs, and returns their values in order. The first that fails cancels the others, which are waited for;
-// the error is that of [WithNursery].
+// All runs all of fs at the same time, and returns their values in the order of the arguments. The first that fails
+// cancels the others, which are waited for; the error is that of [WithNursery].
 func All[T any](ctx context.Context, fs ...func(context.Context) (T, error)) ([]T, error) {
 	mustAll("All", fs)
 	vs := make([]T, len(fs))
@@ -125,8 +125,8 @@ func (c *contest[T]) came(v T, err error) (first bool) {
 	return first
 }
 
-// pause waits until delay has passed, or a call has failed for which no other was started; false: somebody has won, or ctx
-// is canceled.
+// pause waits until delay has passed, or a call has failed for which no other was started; false: somebody has won, or
+// ctx is canceled.
 func (c *contest[T]) pause(ctx context.Context, delay time.Duration) bool {
 	service, due := timer.Deadline("bide", "Hedge", timersOf(ctx), delay, nil)
 	w := park.Get()

@@ -75,8 +75,13 @@ func (r *Retries) try(ctx context.Context, n int, f func(context.Context) error)
 
 // fill puts in what is not given.
 func (r *Retries) fill() {
-	if r.Tries < 0 || r.Delay < 0 || r.MaxDelay < 0 || r.PerTry < 0 || r.MinWork < 0 {
-		panic("bide: Retry: a negative number in Retries")
+	if r.Tries < 0 {
+		panic("bide: Retry: Tries is negative: " + strconv.Itoa(r.Tries))
+	}
+	for i, d := range [...]time.Duration{r.Delay, r.MaxDelay, r.PerTry, r.MinWork} {
+		if d < 0 {
+			panic("bide: Retry: " + [...]string{"Delay", "MaxDelay", "PerTry", "MinWork"}[i] + " is negative: " + d.String())
+		}
 	}
 	if r.Delay == 0 {
 		r.Delay = 100 * time.Millisecond

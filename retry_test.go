@@ -280,8 +280,10 @@ func TestRetryMisuse(t *testing.T) {
 	ctx := context.Background()
 	panicsWith(t, "bide: Retry: nil context", func() { discard(bide.Retry(none, bide.Retries{}, fine)) })
 	panicsWith(t, "bide: Retry: nil function", func() { discard(bide.Retry(ctx, bide.Retries{}, nil)) })
-	for _, r := range []bide.Retries{{Tries: -1}, {Delay: -1}, {MaxDelay: -1}, {PerTry: -1}, {MinWork: -1}} {
-		panicsWith(t, "bide: Retry: a negative number in Retries", func() { discard(bide.Retry(ctx, r, fine)) })
+	for what, r := range map[string]bide.Retries{"Tries is negative: -1": {Tries: -1}, "Delay is negative: -1ns": {Delay: -1},
+		"MaxDelay is negative: -1s": {MaxDelay: -time.Second}, "PerTry is negative: -1ns": {PerTry: -1},
+		"MinWork is negative: -1ns": {MinWork: -1}} {
+		panicsWith(t, "bide: Retry: "+what, func() { discard(bide.Retry(ctx, r, fine)) })
 	}
 	panicsWith(t, "bide: Retry: Factor must be 1 or more, not 0.5", func() { discard(bide.Retry(ctx, bide.Retries{Factor: 0.5}, fine)) })
 	panicsWith(t, "bide: Retry: Factor must be 1 or more, not NaN", func() { discard(bide.Retry(ctx, bide.Retries{Factor: math.NaN()}, fine)) })

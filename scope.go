@@ -272,15 +272,17 @@ func (s *Scope) foreign() bool {
 	return s.state.Load()&shield == 0 && s.parent.Done() != nil
 }
 
-// Close closes the scope, and applies the exit rule to *err, the result of what ran in it. If the scope is canceled,
-// and no scope or context above it, up to the nearest shield, is: what is a cancellation in *err is dropped; if it was
-// the scope's own bound, and MoveOn was not given, a [*TimeoutError] takes its place. In every other case *err stays as
-// it is: success is kept, and so is a real error. A nil err is allowed, where there is no result.
+// Close closes the scope, and decides what becomes of *err, the result of what ran in it. The scope absorbs
+// cancellations if it is canceled, and nothing above it is, neither a scope nor a context, up to the nearest shield.
+// Then cancellations in *err are dropped; if the scope's own bound was the reason, and MoveOn was not given, a
+// [*TimeoutError] takes their place. In every other case *err stays as it is: success is kept, and so is a real error.
+// err may be nil where there is no result.
 //
-// Whatever was opened below the scope and is still open is canceled ([ByAbandoned]), shields excepted; waits under it
-// end. Then somebody has not kept the order, and [ErrMisnested] is joined to *err. It is found if anybody has looked at
-// that scope twice, or waited under it, and if this one was not canceled before. (The end of a block, [Run] or
-// [FailAfter], does not ask: what f returned stays.) Closing a scope twice panics.
+// Whatever was opened below the scope and is still open is canceled ([ByAbandoned]), except for shields, and waits
+// under it end. That is a mistake in the order of Closes, and [ErrMisnested] is joined to *err. It is noticed if
+// somebody has waited under the inner scope, or has asked for its Err twice, and if the outer one was not canceled
+// before. (The end of a block, [Run] or [FailAfter], does not look for it: what f returned stays.) Closing a scope
+// twice panics.
 func (s *Scope) Close(err *error) {
 	if err == nil {
 		_ = s.exit(nil)

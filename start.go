@@ -8,15 +8,17 @@ import (
 	"bide.invalid/bide/park"
 )
 
-// Start runs f as a child of n, and returns when f has called ready: with the value that ready was given, while f goes on
-// in the nursery. It is for a server that first has to listen: what starts it gets the address, or the error.
+// Start runs f as a child of n, and returns when f has called ready, with the value that f gave to ready; f goes on in
+// the nursery. It is for a server that first has to listen: whoever starts it gets the address, or the error.
 //
-// Until then f belongs to both. If it returns before it is ready, Start returns its error, and the nursery is not
-// concerned; [ErrNotStarted] if that is nil. If ctx is canceled, so is f, and Start waits for it and returns what it
-// returns; ready reports false then, f is not handed over, and should end. (If it ends with nil, Start returns the value all the same.)
-// Afterwards f is a child like any other, and ctx does not reach it. ready is called once; a second time panics.
+// Before f calls ready, it is Start's. If f returns early Start returns its error, or [ErrNotStarted] if that is nil,
+// and the nursery does not fail. If ctx is canceled f is canceled, and Start waits for it and returns its error; if f
+// calls ready nevertheless, ready reports false, f's scope is canceled, and f should end. (If it then returns nil, Start
+// returns the value all the same.) Afterwards f is a child like any other, and a cancellation of ctx does not reach it.
+// A second call of ready panics.
 //
-// The nursery does not end while a Start is under way. Under a [Limit] it waits for a slot, as long as ctx allows.
+// The nursery does not end while a Start is under way. In a nursery with a [Limit] Start first waits until fewer
+// children than that run, as long as ctx allows.
 func Start[T any](ctx context.Context, n *Nursery, f func(ctx context.Context, ready func(T) bool) error) (T, error) {
 	notNil("Start", ctx)
 	if n == nil || f == nil {
@@ -102,12 +104,12 @@ func (h *handover[T]) ready(v T) bool {
 // refuse: H2.
 func (h *handover[T]) refuse() {
 	h.mu.Lock()
-	first := h.state == pending
-	if first {
+	if h.state == pending {
 		h.state = refused
 	}
+	cancels := h.state == refused
 	h.mu.Unlock()
-	if first {
+	if cancels { // the second one as well: a child whose ready reports false finds its scope canceled
 		h.scope.cancelFrom(h.starter)
 	}
 }

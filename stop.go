@@ -35,24 +35,24 @@ type shutdown struct {
 	report atomic.Pointer[StopReport]
 }
 
-// Stop ends the scope in two phases. Now, softly: [Draining] of everything below, in shields as well, is closed, and
-// nothing is canceled. When grace has passed, on the scope's clock, hard: the scope and everything below it is canceled
-// ([ByShutdown]) with the reason, which may be nil; shields, which no other cancellation crosses, are cut as if their
-// own bound had passed, with a [*TimeoutError] that names the shield. A shield that is entered later is cut from the
-// start. Zero or negative: hard at once, before Stop returns.
+// Stop ends the scope in two phases. The soft phase begins now: [Draining] is closed for everything below, in shields
+// as well, and nothing is canceled. The hard end comes when grace has passed on the scope's clock: the scope and
+// everything below it is canceled ([ByShutdown]) with the reason, which may be nil. Shields, which no other
+// cancellation crosses, are cut as if their own bound had passed, with a [*TimeoutError] that names the shield; one
+// that is entered later is cut from the start. With a grace of zero or less the hard end comes before Stop returns.
 //
-// A second Stop can only shorten what is left; if it does its reason counts, otherwise it does nothing. A deadline that
-// comes before the hard end holds, and stays a deadline. Until then the hard end counts for [Remaining] and Deadline as
-// a deadline does. On a canceled or closed scope Stop still bounds the shields that are left below it. With
-// time.Duration(clock.Forever) there is only the soft phase.
+// A second Stop can only shorten what is left; if it does, its reason counts, else it does nothing. [Remaining] and
+// Deadline treat the hard end as a deadline. A real deadline that comes before it still counts. On a canceled or closed
+// scope Stop still bounds the shields that are left below it. With a grace of time.Duration(clock.Forever) there is
+// only the soft phase.
 //
-// The hard end is to the scope itself what an explicit Cancel is: its Close, or the end of its block, absorbs it, and
+// For the scope itself the hard end is like an explicit Cancel: its Close, or the end of its block, absorbs it, and
 // there is no TimeoutError of the scope. Services of a nursery are not cut: they are canceled when those who depend on
-// them have ended. Below a context.WithoutCancel scopes are out of reach, but shields are not. Who was left at the hard
-// end is in [Scope.StopReport].
+// them have ended. Below a context.WithoutCancel scopes are out of reach, but shields are not. [Scope.StopReport] lists
+// what was still running at the hard end.
 //
-// Stop does not wait for anybody. It costs some allocations and a walk over the observed scopes below. What happened
-// before Stop happened before a receive from a Draining that it closes.
+// Stop does not wait for anybody. It costs some allocations and a walk over the scopes below that somebody waits under.
+// What happened before Stop happened before a receive from a Draining that it closes.
 func (s *Scope) Stop(grace time.Duration, reason error) { s.stop(ByShutdown, grace, reason) }
 
 func (s *Scope) stop(source Source, grace time.Duration, reason error) {

@@ -13,7 +13,7 @@ import (
 	"bide.invalid/bide/park"
 )
 
-// A StopReport says who was left at the hard end of a [Scope.Stop].
+// A StopReport lists what was still running at the hard end of a [Scope.Stop].
 type StopReport struct {
 	Scope  string        // the Name of the stopped scope
 	Reason error         // of the Stop
@@ -27,13 +27,13 @@ type StopReport struct {
 // themselves.
 type Straggler struct {
 	Path     string        // the names from the stopped scope down, with slashes between them
-	Open     time.Duration // since it was opened; without a bound, since it was observed, 0 if it is not
+	Open     time.Duration // since it was opened; without a bound, since somebody first waited under it, else 0
 	Waits    Ledger        // how many wait directly under it, for what, in calls that obey the scope
 	Children int           // of a nursery: those that have not ended, services aside
 }
 
-// StopReport is nil until a hard end has found somebody. It lists the scopes that are observed: somebody has waited under
-// them, or has looked more than once. It is not to be modified.
+// StopReport is nil until a hard end has found something that was still running. It lists the scopes that somebody has
+// waited under, or has asked for their Err more than once: of others a Stop does not know. Do not modify it.
 func (s *Scope) StopReport() *StopReport {
 	if st := s.stopping(); st != nil {
 		return st.report.Load()
@@ -41,9 +41,9 @@ func (s *Scope) StopReport() *StopReport {
 	return nil
 }
 
-// Stacks adds to a scope's [StopReport] where the goroutines of the process are: those that wait under a scope, or run a
-// scope's body or a nursery's child. Taking the stacks stops the process for a moment, longer the more goroutines there
-// are. [Main] has it always.
+// Stacks adds stacks of goroutines to a scope's [StopReport]: of those that wait under a scope, or run a scope's
+// function or a nursery's child, in the whole process. Taking the stacks stops the process for a moment, longer the
+// more goroutines there are. [Main] has it always.
 func Stacks() Option { return Option{kind: optStacks} }
 
 // collect makes the report: the scopes are still as the hard end finds them.

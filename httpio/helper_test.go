@@ -72,6 +72,19 @@ func through(server *httptest.Server, t *httpio.Tripper) *http.Client {
 	return &http.Client{Transport: t}
 }
 
+// virtually calls f under a clock that moves on to the next deadline whenever everybody waits.
+func virtually(f func(ctx context.Context)) {
+	bidetest.Bubble(new(testing.T), func(t *testing.T, _ context.Context) {
+		ctx, vc := bidetest.Virtual(t)
+		done := false
+		go func() {
+			f(ctx)
+			done = true
+		}()
+		bidetest.JumpUntil(t, vc, func() bool { return done })
+	})
+}
+
 // tripper is a RoundTripper of a function.
 type tripper func(*http.Request) (*http.Response, error)
 

@@ -100,11 +100,13 @@ func TestCulpritIsDead(t *testing.T) {
 	}
 	defer dead.Close() // it does not accept
 	ctx, vc := bidetest.Virtual(t)
-	transport := &http.Transport{}
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		go vc.Advance(950 * time.Millisecond) // when it is asked
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: &httpio.Tripper{Base: transport, Budget: wire.Budget{Slack: 100 * time.Millisecond}}}
 	server := start(t, ctx, false, httpio.Middleware(time.Second, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		go vc.Advance(950 * time.Millisecond)
 		_, _, _, err := get(r.Context(), client, "http://"+dead.Addr().String())
 		if err := bide.Check(r.Context()); err != nil {
 			t.Errorf("nothing is left: %v", err)

@@ -3,7 +3,6 @@ package httpio
 import (
 	"errors"
 	"io"
-	"math"
 	"net/http"
 	"os"
 	"sync"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"bide.invalid/bide"
-	"bide.invalid/bide/clock"
 	"bide.invalid/bide/wire"
 )
 
@@ -57,8 +55,9 @@ func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if asked, ok := wire.Extract(r.Header); ok {
 		d = min(d, asked)
 	}
-	opts := append(make([]bide.Option, 0, 8), bide.Account(), bide.Name(r.Method+" "+r.URL.Path))
-	e := &exchange{ResponseWriter: w, scope: bide.Open(r.Context(), append(append(opts, m.opts...), bide.Timeout(d))...)}
+	var few [6]bide.Option
+	opts := append(few[:0], bide.Account(), bide.Timeout(d), bide.Name(r.Method+" "+r.URL.Path))
+	e := &exchange{ResponseWriter: w, scope: bide.Open(r.Context(), append(opts, m.opts...)...)}
 	r = r.WithContext(e.scope)
 	e.begin(r)
 	defer e.end(r)
@@ -70,17 +69,20 @@ func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // An exchange is a request under its scope.
 //
-//	E1 open → over          the scope ends: over sets the deadlines, on a goroutine of its own
-//	E2 open, over → left    the handler has returned, panicked or hijacked; over does not run, or is through
+//	E1 open → armed            there is a body to read, or more is written than a buffer takes
+//	E2 armed → over            the scope ends: over sets the deadlines, on a goroutine of its own
+//	E3 any → left              the handler has returned, panicked or hijacked; over does not run, or is through
 //
 // So over touches no ResponseWriter whose handler has returned, and leaves no deadline on somebody else's connection. A read
 // deadline that passed before the scope's end would look to the server like a client that has left.
 type exchange struct {
 	http.ResponseWriter
 	scope    *bide.Scope
-	stop     func() bool    // over; nil: left
+	stop     func() bool    // over; nil: it is not armed
 	leaving  sync.WaitGroup // until over is through
 	request  requestBody
+	h1       writer1
+	written  int  // bytes
 	wrote    bool // the handler has begun to answer
 	hijacked bool
 	returned bool // the handler, and not by a panic
@@ -93,12 +95,19 @@ func (e *exchange) begin(r *http.Request) {
 	} else {
 		e.request.ReadCloser, e.request.scope = r.Body, e.scope
 		r.Body = &e.request
+		e.arm()
 	}
-	e.leaving.Add(1)
-	e.stop = e.scope.AfterFunc(e.over)
 }
 
-// over: E1.
+// arm: E1. It costs more than all the rest, and most requests have no use for it.
+func (e *exchange) arm() {
+	if e.stop == nil && !e.hijacked {
+		e.leaving.Add(1)
+		e.stop = e.scope.AfterFunc(e.over)
+	}
+}
+
+// over: E2.
 func (e *exchange) over() {
 	defer e.leaving.Done()
 	c, now := http.NewResponseController(e.ResponseWriter), time.Now()
@@ -108,7 +117,7 @@ func (e *exchange) over() {
 	_ = c.SetWriteDeadline(now.Add(linger))
 }
 
-// leave: E2. It reports whether over has run.
+// leave: E3. It reports whether over has run.
 func (e *exchange) leave() (over bool) {
 	if e.stop != nil && !e.stop() {
 		e.leaving.Wait()
@@ -120,28 +129,32 @@ func (e *exchange) leave() (over bool) {
 
 // end is after the handler.
 func (e *exchange) end(r *http.Request) {
-	cause := e.scope.Check() // before leave: then over has run if it is to be seen here
-	rest := e.scope.Remaining()
+	cause := e.scope.Check() // before leave: if the scope is over, over has run
 	over := e.leave()
+	at, bounded := e.scope.Deadline()
 	err := cause
 	e.scope.Close(&err)
 	if !e.returned || e.hijacked {
 		return
+	}
+	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
+	// end. Afterwards the server takes the deadlines away.
+	c := http.NewResponseController(e.ResponseWriter)
+	switch {
+	case over:
+	case cause != nil:
+		_ = c.SetWriteDeadline(time.Now().Add(linger))
+	case bounded:
+		_ = c.SetWriteDeadline(at.Add(linger))
+	}
+	if r.ProtoMajor == 1 && !e.request.through.Load() {
+		_ = c.SetReadDeadline(time.Now().Add(linger))
 	}
 	if cause != nil && !e.wrote {
 		if err == nil { // the handler itself has canceled it
 			err = cause
 		}
 		Error(e.ResponseWriter, err)
-	}
-	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
-	// end. Afterwards the server takes the deadlines away.
-	c, now := http.NewResponseController(e.ResponseWriter), time.Now()
-	if !over && rest != time.Duration(clock.Forever) {
-		_ = c.SetWriteDeadline(now.Add(min(rest, math.MaxInt64-linger) + linger))
-	}
-	if r.ProtoMajor == 1 && !e.request.through.Load() {
-		_ = c.SetReadDeadline(now.Add(linger))
 	}
 }
 

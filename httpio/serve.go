@@ -24,8 +24,8 @@ const (
 // of a stop, is cut off. It returns when every handler has; l is closed by then. Connections that handlers have hijacked
 // are theirs.
 //
-// The result is nil after a drain, or if the server was shut down by others; what ended ctx, if that cut something off;
-// and the listener's error if that has failed. In that case, too, what was begun comes to its end first.
+// The result is nil after a drain, or if the server was shut down by others; what ended ctx, if that came before everybody
+// was done; and the listener's error if that has failed. In that case, too, what was begun comes to its end first.
 //
 // Serve changes the server, which serves once: the requests' contexts lie below ctx, unless BaseContext says otherwise;
 // and limits that are not set are set, so that no client holds a connection for ever by saying nothing: 10 s for a request's
@@ -66,13 +66,13 @@ func Serve(ctx context.Context, srv *http.Server, l net.Listener) error {
 	}
 	<-stopped
 	g.close()
-	switch {
-	case err != nil && !errors.Is(err, http.ErrServerClosed):
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
 		return err
-	case cut != nil:
-		return because(ctx, cut)
 	}
-	return nil
+	if end := park.Err(ctx); end != nil {
+		return end
+	}
+	return cut
 }
 
 // limit sets what is not set.
@@ -88,14 +88,6 @@ func limit(srv *http.Server) {
 	if srv.MaxHeaderBytes == 0 {
 		srv.MaxHeaderBytes = maxHeaderBytes
 	}
-}
-
-// because is err, or what ended ctx.
-func because(ctx context.Context, err error) error {
-	if end := park.Err(ctx); end != nil {
-		return end
-	}
-	return err
 }
 
 // A gate counts the handlers that run: the server itself does not wait for them.

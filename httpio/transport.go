@@ -68,7 +68,7 @@ func (t *Tripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Body = http.NoBody
 		return resp, nil
 	}
-	b.ReadCloser = resp.Body
+	b.ReadCloser, b.sized = resp.Body, resp.ContentLength >= 0
 	resp.Body = b
 	if w, ok := b.ReadCloser.(io.Writer); ok { // after an upgrade
 		resp.Body = struct {
@@ -105,11 +105,11 @@ func (t *Tripper) CloseIdleConnections() {
 type body struct {
 	io.ReadCloser
 	scope *bide.Scope
+	sized bool // io.EOF says that nothing is missing
 	ended atomic.Bool
 }
 
-// Read reads. Its error is what ended the scope, if anything has: also at the end of the body, since a handler that sees
-// its client hang up may return in good order, and the last that it sends come just before the connection is closed.
+// Read reads. Its error is what ended the scope, if anything has.
 func (b *body) Read(p []byte) (n int, err error) {
 	n, err = b.ReadCloser.Read(p)
 	if err != nil {
@@ -125,18 +125,18 @@ func (b *body) Close() error {
 	return err
 }
 
-// end ends the try, once. err is how it went, nil or io.EOF if it went well; the result says whose bound it was if one
-// has ended it: package net/http tells no more than that a context did.
+// end ends the try, once. err is how it went; the result says whose bound it was if one has ended it: package net/http
+// tells no more than that a context did. The end of a body without a length counts only while the scope is live:
+// afterwards it may be what the server makes of a client that hangs up, while that is still reading.
 func (b *body) end(err error) error {
-	if !b.ended.CompareAndSwap(false, true) {
+	switch {
+	case !b.ended.CompareAndSwap(false, true):
 		return err
-	}
-	c := b.scope.Check()
-	if err == nil || err == io.EOF && c == nil {
+	case err == nil || err == io.EOF && b.sized:
 		b.scope.Close(nil)
 		return err
 	}
-	if c != nil {
+	if c := b.scope.Check(); c != nil {
 		err = c
 	}
 	b.scope.Close(&err)

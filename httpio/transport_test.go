@@ -257,6 +257,32 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
+// A server ends its answer when its client hangs up, and the client may still read that, as if it had been the answer's
+// end. If the answer has a length that is known to be wrong; without one no end counts that comes after the scope's.
+func TestTransportLateEnd(t *testing.T) {
+	for length, want := range map[int64]error{5: nil, -1: context.DeadlineExceeded} {
+		ctx, vc := bidetest.Virtual(t)
+		rt := httpio.Transport(tripper(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{ContentLength: length, Body: io.NopCloser(strings.NewReader("whole"))}, nil
+		}))
+		err := bide.FailAfter(ctx, time.Second, func(ctx context.Context) error {
+			resp, err := rt.RoundTrip(httptest.NewRequest("GET", "http://stock.example/", nil).WithContext(ctx))
+			if err != nil {
+				return err
+			}
+			vc.Advance(time.Second)
+			b, err := io.ReadAll(resp.Body)
+			if string(b) != "whole" {
+				t.Errorf("%q", b)
+			}
+			return err
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("a length of %d: %v", length, err)
+		}
+	}
+}
+
 // An error, or a panic, of the base ends the try.
 func TestTransportFails(t *testing.T) {
 	ctx, _ := bidetest.Virtual(t)

@@ -13,7 +13,8 @@ import (
 // writer is the handler's.
 func (e *exchange) writer(r *http.Request) http.ResponseWriter {
 	if r.ProtoMajor == 1 {
-		return &writer1{e}
+		e.h1.exchange = e
+		return &e.h1
 	}
 	return e
 }
@@ -28,13 +29,25 @@ func (e *exchange) WriteHeader(status int) {
 	e.ResponseWriter.WriteHeader(status)
 }
 
-func (e *exchange) Write(p []byte) (int, error) {
+// buffered is how much a server of package net/http keeps, of either version, until the handler returns or flushes: to
+// write that never blocks.
+const buffered = 2 << 10
+
+// write is before n bytes.
+func (e *exchange) write(n int) {
 	e.wrote = true
+	if e.written += n; e.written > buffered {
+		e.arm()
+	}
+}
+
+func (e *exchange) Write(p []byte) (int, error) {
+	e.write(len(p))
 	return e.ResponseWriter.Write(p)
 }
 
 func (e *exchange) WriteString(s string) (int, error) {
-	e.wrote = true
+	e.write(len(s))
 	return io.WriteString(e.ResponseWriter, s)
 }
 
@@ -42,7 +55,7 @@ func (e *exchange) Flush() { _ = e.FlushError() }
 
 // FlushError is what http.ResponseController calls.
 func (e *exchange) FlushError() error {
-	e.wrote = true
+	e.write(buffered + 1)
 	return http.NewResponseController(e.ResponseWriter).Flush()
 }
 
@@ -51,7 +64,7 @@ type writer1 struct{ *exchange }
 
 // ReadFrom has io.Copy find the server's own way, such as sendfile.
 func (w *writer1) ReadFrom(r io.Reader) (int64, error) {
-	w.wrote = true
+	w.write(buffered + 1)
 	return io.Copy(w.ResponseWriter, r)
 }
 

@@ -53,6 +53,38 @@ func ExampleConn() {
 	// "K\n" <nil>
 }
 
+// A deadline of the connection's own holds beside the context, whichever comes first. The socket is at hand, for what
+// netio has no method for.
+func ExampleConn_SetReadDeadline() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer l.Close()
+	socket, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c := netio.New(socket)
+	defer c.Close()
+	fmt.Println(c.NetConn().(*net.TCPConn).SetNoDelay(false))
+
+	past := time.Unix(1, 0)
+	fmt.Println(c.SetReadDeadline(past), c.SetWriteDeadline(past))
+	_, err = c.ReadContext(context.Background(), make([]byte, 1))
+	fmt.Println(errors.Is(err, os.ErrDeadlineExceeded))
+	_, err = c.WriteContext(context.Background(), []byte{1})
+	fmt.Println(errors.Is(err, os.ErrDeadlineExceeded))
+
+	// Output:
+	// <nil>
+	// <nil> <nil>
+	// true
+	// true
+}
+
 // A Scanner knows no context. Bound to one, it ends with it.
 func ExampleBind() {
 	a, peer := net.Pipe()
@@ -146,15 +178,22 @@ func ExamplePacketConn() {
 	defer c.Close()
 
 	v := clock.NewVirtual()
-	go v.Advance(time.Second)
-	moved, err := bide.MoveOnAfter(context.Background(), time.Second, func(ctx context.Context) error {
+	ask := func(ctx context.Context) error {
 		_, _, err := c.ReadFromContext(ctx, make([]byte, 1500))
 		return err
-	}, bide.Clock(v))
+	}
+	go v.Advance(time.Second)
+	moved, err := bide.MoveOnAfter(context.Background(), time.Second, ask, bide.Clock(v))
 	fmt.Println("no answer:", moved, err)
+
+	if _, err := c.WriteToContext(context.Background(), []byte("hello"), c.LocalAddr()); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println("an answer:", ask(context.Background()))
 
 	// Output:
 	// no answer: true <nil>
+	// an answer: <nil>
 }
 
 // The first address is dead, in the worst way: it does not answer. The second is tried before that is known.

@@ -3,6 +3,7 @@
 package park_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -95,6 +96,28 @@ func TestSimLot(t *testing.T) {
 			}
 			if n := lot.Wake(x, 1, park.Woken, nil) + lot.Wake(y, 1, park.Woken, nil); n != 0 {
 				return fmt.Errorf("%d are left", n)
+			}
+			return nil
+		})
+	})
+}
+
+// One who leaves a lot while he is moved, and moved back.
+func TestSimLotLeave(t *testing.T) {
+	sim.Explore(t, "lot: leave against requeue", func(w *sim.World) {
+		var lot park.Lot
+		const x, y = "x", "y"
+		ctx, cancel := context.WithCancel(w.Context())
+		w.Go("waits", func() { lot.Park(ctx, x, clock.Forever, park.KindOther, nil) })
+		w.Go("cancels", func() { cancel() })
+		w.Go("moves", func() { lot.Requeue(x, y, 1, nil); step.At("between"); lot.Requeue(y, x, 1, nil) })
+		w.Check(func() error {
+			left := 0
+			for _, key := range []string{x, y} {
+				lot.Wake(key, 1, park.Woken, func(_, n int) { left += n })
+			}
+			if left != 0 {
+				return fmt.Errorf("%d are left", left)
 			}
 			return nil
 		})

@@ -8,4 +8,4 @@ var ErrClosed = errors.New("bide/syncs: closed")
 
 // ErrTooLarge is what a call returns at once that asks for more than the primitive has in all, so that no wait for it
 // could end well. It took nothing.
-var ErrTooLarge = errors.New("bide/syncs: more than there will ever be")
+var ErrTooLarge = errors.New("bide/syncs: more was asked for than there is in all")

@@ -36,6 +36,6 @@ func ExampleSemaphore() {
 
 	// Output:
 	// <nil>
-	// bide/syncs: more than there will ever be
+	// bide/syncs: more was asked for than there is in all
 	// true
 }

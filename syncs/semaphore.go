@@ -96,6 +96,7 @@ const (
 
 // NewSemaphore returns a semaphore with n permits. It panics if n is negative.
 func NewSemaphore(n int64) *Semaphore {
+	notNegative("NewSemaphore", n)
 	s := new(Semaphore)
 	s.SetSize(n)
 	return s
@@ -106,7 +107,7 @@ func NewSemaphore(n int64) *Semaphore {
 // (n = 0) are always there. It panics if n is negative.
 func (s *Semaphore) Acquire(ctx context.Context, n int64) error {
 	notNil("Acquire of a Semaphore", ctx)
-	notNegative("Acquire", n)
+	notNegative("Acquire of a Semaphore", n)
 	if ctx.Err() == nil && s.take(n) {
 		return nil
 	}
@@ -115,14 +116,14 @@ func (s *Semaphore) Acquire(ctx context.Context, n int64) error {
 
 // TryAcquire takes n permits if they are there and nobody waits, and reports whether it has. It panics if n is negative.
 func (s *Semaphore) TryAcquire(n int64) bool {
-	notNegative("TryAcquire", n)
+	notNegative("TryAcquire of a Semaphore", n)
 	return s.take(n)
 }
 
 // Release gives n permits back. It panics if fewer are taken, or if n is negative. It need not be the goroutine that
 // took them.
 func (s *Semaphore) Release(n int64) {
-	notNegative("Release", n)
+	notNegative("Release of a Semaphore", n)
 	v := s.word.Load()
 	if v&inLine == 0 && n <= s.size.Load()-v>>1 && s.word.CompareAndSwap(v, v+n*permit) { // S3
 		return
@@ -134,7 +135,7 @@ func (s *Semaphore) Release(n int64) {
 // away from who has permits, and nothing is given until enough of them are back; who waits for more than n is refused
 // with [ErrTooLarge]. It panics if n is negative; more than 1<<62 - 1 are that many.
 func (s *Semaphore) SetSize(n int64) {
-	notNegative("SetSize", n)
+	notNegative("SetSize of a Semaphore", n)
 	n = min(n, maxPermits)
 	step.At("semaphore.resize")
 	s.mu.Lock()
@@ -169,7 +170,7 @@ func (s *Semaphore) Stats() Stats {
 
 func notNegative(call string, n int64) {
 	if n < 0 {
-		panic("bide/syncs: " + call + " of a Semaphore with a negative number")
+		panic("bide/syncs: " + call + " with a negative number") // not the number: TryAcquire is to be inlined
 	}
 }
 

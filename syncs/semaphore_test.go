@@ -104,7 +104,7 @@ func TestSemaphoreMisuse(t *testing.T) {
 			t.Errorf("panic %q, want %q", got, want)
 		}
 	}
-	if got, want := panics(func() { syncs.NewSemaphore(-1) }), "bide/syncs: SetSize"+negative; got != want {
+	if got, want := panics(func() { syncs.NewSemaphore(-1) }), "bide/syncs: NewSemaphore with a negative number"; got != want {
 		t.Errorf("panic %q, want %q", got, want)
 	}
 	if s.Size() != 3 || s.Held() != 2 || !s.TryAcquire(1) || s.TryAcquire(1) {

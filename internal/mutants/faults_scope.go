@@ -1,0 +1,214 @@
+package main
+
+var scopeFaults = []fault{
+	{
+		file: "observe.go",
+		old: `		if c := p.adopt(s); c != nil {
+			s.inherit(c)
+			return
+		}
+`,
+		new: "		p.adopt(s)\n",
+		why: "a scope that is linked below a canceled one does not look at that",
+		pkg: ".", run: "^TestSimObserve$", tags: model,
+	},
+	{
+		file: "observe.go",
+		old:  "	if s.state.Load()&(canceled|closed) != 0 {\n		return s.reason()\n	}\n	if k",
+		new:  "	if s.state.Load()&canceled != 0 {\n		return s.reason()\n	}\n	if k",
+		why:  "a wrong mask: a scope that is linked below a closed one does not end",
+		pkg:  ".", run: "^TestConformance",
+	},
+	{
+		file: "host.go",
+		old: `	if st&(canceled|closed) != 0 {
+		s.mu.Unlock()
+		return nil, false
+	}
+`,
+		new: "",
+		why: "a wait that begins under a canceled scope does not look again",
+		pkg: ".", run: "^TestSimWait$", tags: model,
+	},
+	{
+		file: "host.go",
+		old:  "	s.waiters.Remove(w)\n",
+		new:  "",
+		why:  "a waiter that has ended stays in the scope's list",
+		pkg:  ".", run: "^TestConformance",
+	},
+	{
+		file: "cancel.go",
+		old:  "	if due := clock.Instant(s.due.Load()); due > asOf {\n",
+		new:  "	if due := clock.Instant(s.due.Load()); due > asOf && due == clock.Forever {\n",
+		why:  "an expiry does not look again whether the deadline was moved",
+		pkg:  ".", run: "^TestSimDeadline$", tags: model,
+	},
+	{
+		file: "cancel.go",
+		old:  "			s.mu.Unlock()\n			s.await()\n",
+		new:  "			s.mu.Unlock()\n",
+		why:  "a second Cancel returns before the first one has canceled everything below",
+		pkg:  ".", run: "^TestSimCancelTwice$", tags: model,
+	},
+	{
+		file: "deadline.go",
+		old:  "	passed := clock.Instant(s.due.Load()) <= now\n",
+		new:  "	passed := false && now == 0\n",
+		why:  "SetDeadline does not look again whether the old deadline has passed",
+		pkg:  ".", run: "^TestSimDeadline$", tags: model,
+	},
+	{
+		file: "exit.go",
+		old:  "return c.made() && !s.inherited(c)",
+		new:  "return c.made()",
+		why:  "what was taken along from outside of a shield is dropped",
+		pkg:  ".", run: "^TestConformance",
+	},
+	{
+		file: "exit.go",
+		old:  " && !s.deadAbove()\n",
+		new:  "\n",
+		why:  "an inner bound swallows the end of an outer one",
+		pkg:  ".", run: "^TestConformance",
+	},
+	{
+		file: "idle.go",
+		old:  "		if clock.Instant(old) <= now || old >= due {",
+		new:  "		if old >= due {",
+		why:  "Progress revives a scope whose idle limit has passed",
+		pkg:  ".", run: "^Test(Idle|SimIdle)", tags: model,
+	},
+	{
+		file: "idle.go",
+		old:  "		if s.due.CompareAndSwap(old, due) {\n			return\n		}\n",
+		new:  "		s.due.Store(due)\n		return\n",
+		why:  "a store in the place of a compare-and-swap: Progress undoes a SetDeadline",
+		pkg:  ".", run: "^Test(Idle|SimIdle)", tags: model,
+	},
+	{
+		file: "link.go",
+		old:  "	ended := s.AfterFunc(func() { stop() })\n",
+		new:  "	ended := s.AfterFunc(func() {})\n",
+		why:  "a scope that has ended stays linked to the other context",
+		pkg:  ".", run: "^TestLink",
+	},
+	{
+		file: "stop.go",
+		old:  "	if old != nil && (old.fired.Load() || old.at <= st.at) {\n",
+		new:  "	if old != nil && old.fired.Load() {\n",
+		why:  "a second Stop makes the grace longer",
+		pkg:  ".", run: "^Test(Stop|Conformance)",
+	},
+	{
+		file: "stop.go",
+		old:  "		k.cut(st)\n",
+		new:  "		_ = k\n",
+		why:  "the hard end of a Stop does not reach into shields",
+		pkg:  ".", run: "^Test(Stop|Conformance)",
+	},
+	{
+		file: "stop.go",
+		old:  "		if st.needed() == need {\n			return\n		}\n",
+		new:  "		return\n",
+		why:  "who sets a Stop's timer does not look again whether it is needed",
+		pkg:  ".", run: "^TestSimStop", tags: model,
+	},
+}
+
+var nurseryFaults = []fault{
+	{
+		file: "child.go",
+		old:  "	n.ended = n.live+n.serving == 0\n",
+		new:  "	n.ended = n.live == 0\n",
+		why:  "a nursery ends before its services",
+		pkg:  ".", run: "^TestConformance",
+	},
+	{
+		file: "child.go",
+		old:  "	if n.ended {\n		n.mu.Unlock()\n		return\n	}\n	w := park.Get()\n",
+		new:  "	w := park.Get()\n",
+		why:  "the body waits for children that have ended already",
+		pkg:  ".", run: "^Test(SimNursery$|Conformance)", tags: model,
+	},
+	{
+		file: "child.go",
+		old:  "	if w == nil {\n		n.slots--\n	}\n",
+		new:  "	n.slots--\n",
+		why:  "a slot that was handed over counts as free as well",
+		pkg:  ".", run: "^TestConformance",
+	},
+	{
+		file: "child.go",
+		old:  "	if err == nil || n.supervise && source == BySibling {\n",
+		new:  "	if err == nil || n.supervise {\n",
+		why:  "a supervising nursery goes on though its body has failed",
+		pkg:  ".", run: "^TestConformance",
+	},
+	{
+		file: "start.go",
+		old:  "	if h.state != pending || !live {\n",
+		new:  "	if h.state != pending && !live {\n",
+		why:  "a child that was refused, or has ended, is handed over",
+		pkg:  ".", run: "^Test(SimStart$|Conformance)", tags: model,
+	},
+	{
+		file: "start.go",
+		old:  "	if h.state == handed || h.done {\n",
+		new:  "	if h.done {\n",
+		why:  "a starter that was canceled waits for a child that is the nursery's already",
+		pkg:  ".", run: "^TestSimStart$", tags: model,
+	},
+	{
+		file: "race.go",
+		old:  "	if w != nil {\n		w.Wake(t, park.Woken)\n	}\n	return first",
+		new:  "	if w != nil && first {\n		w.Wake(t, park.Woken)\n	}\n	return first",
+		why:  "a call of Hedge that has failed lets no other begin before the delay is over",
+		pkg:  ".", run: "^Test(Hedge|Conformance)$",
+	},
+}
+
+var netioFaults = []fault{
+	{
+		file: "netio/side.go",
+		old:  "	if ctx.Err() != nil {\n		if s.w.Withdraw",
+		new:  "	if false {\n		if s.w.Withdraw",
+		why:  "an operation does not look at its context after it has stored the token",
+		pkg:  "./netio", run: "^Test(EndsWithContext|SimPoke)$", tags: model,
+	},
+	{
+		file: "netio/side.go",
+		old:  "	poked := s.w.Withdraw(t) != park.Self\n	if poked {\n		s.unpoke()\n	}\n",
+		new:  "	poked := s.w.Withdraw(t) != park.Self\n",
+		why:  "the deadline in the past stays, and the next operation fails",
+		pkg:  "./netio", run: "^Test(EndsWithContext|NotPoked|SimPoke)", tags: model,
+	},
+	{
+		file: "netio/side.go",
+		old:  "	if !s.poked {\n		if err := s.set(t)",
+		new:  "	if true {\n		if err := s.set(t)",
+		why:  "a user's deadline undoes a poke",
+		pkg:  "./netio", run: "^TestUserDeadline",
+	},
+	{
+		file: "netio/side.go",
+		old:  "	if s.shut.Load() {\n		s.leave()\n	}\n",
+		new:  "",
+		why:  "a connection that is closed during an operation stays filed in the scope",
+		pkg:  "./netio", run: "^TestClose|^TestStormCloses",
+	},
+	{
+		file: "netio/side.go",
+		old:  "	l.list.Remove(w)\n",
+		new:  "",
+		why:  "a link that was cut still pokes",
+		pkg:  "./netio", run: "^Test(NotPoked|Filing|EndsWith|SimPoke)", tags: model,
+	},
+	{
+		file: "netio/side.go",
+		old:  "	s.poked = false\n",
+		new:  "",
+		why:  "who undoes a poke forgets to say so, and the user's deadline is never set again",
+		pkg:  "./netio", run: "^TestUserDeadline",
+	},
+}
