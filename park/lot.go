@@ -157,7 +157,7 @@ func (l *Lot) Requeue(from, to any, n int, validate func() bool) (moved int) {
 	for left := q.n; moved < n && left > 0; left-- {
 		node := a.pop(q) // L3, if not L5
 		if t, armed := node.w.word.current(); armed && t == node.t {
-			step.At("lot.move") // it may be canceled now, and then leaves
+			step.At("lot.move")  // it may be canceled now, and then leaves
 			b.push(hb, to, node) // L5
 			moved++
 		}
