@@ -21,9 +21,12 @@
 //   - Data beats cancellation. Bytes that were read are returned, with a nil error, and the next operation sees the
 //     cancellation. No byte is lost: what was not read can be read later, under another scope.
 //   - A write that is cut off returns how many bytes went out, and the context's error.
-//   - Operations in the same direction come one after the other, in the order of their calls; one that waits for its
-//     turn ends with its context, too.
+//   - Operations in the same direction come one after the other; one that waits for its turn ends with its context,
+//     too. Who waits is woken in the order of the calls, but one that comes just then may be faster.
 //   - A connection whose scope is over can be used under another one.
+//   - A deadline that you set on the connection holds beside the context, and is there again when a poke is over.
+//   - The first operation on a TLS connection does the handshake, under its context. One that is cut off there, or in a
+//     write, leaves a TLS connection that is of no use any more; one that is cut off in a read does not.
 //
 // Under a context that has no scope above it, the connection registers by context.AfterFunc, again whenever the context
 // is another one than before. That costs allocations, and for contexts of a type of your own a goroutine. A context
@@ -31,14 +34,18 @@
 //
 // # What it costs
 //
-// An operation under the scope of the one before costs some 20 ns more than a bare one, and allocates nothing; the
-// first under a scope takes the scope's lock, twice.
+// An operation under the scope of the one before costs some 15 ns more than a bare one, two compare-and-swaps, and
+// allocates nothing; under a value below a scope, or a standard context, some 40 ns. The first under a scope takes the
+// scope's lock, twice.
 //
 // # Duties of the caller
 //
 //   - Make one [Conn] of a net.Conn, and do not use the net.Conn beside it. For several contexts, [Bind] the Conn
 //     several times.
-//   - Close it. A scope that lives long keeps a connection that was used under it and not closed.
-//   - The connection's SetReadDeadline and SetWriteDeadline are called while a scope is being canceled: one of a type
-//     of your own must not block in them. One that has no deadlines cannot be used here, and every operation says so.
+//   - Close it. A scope that lives long keeps a connection that was used under it and not closed. The other way round,
+//     an idle connection keeps the last context of each direction, with its values, until it is closed, or used under
+//     another one.
+//   - The connection's SetReadDeadline and SetWriteDeadline are called while a scope is being canceled: those of a type
+//     of your own must not block, nor panic, nor wait for a Read that is under way. One that has no deadlines cannot be
+//     used here, and every operation says so.
 package netio
