@@ -314,6 +314,7 @@ func (m *RWMutex) drain(ctx context.Context, deadline clock.Instant) error {
 	}
 	w := park.GetUntil(deadline)
 	n := &w.Nodes(1)[0]
+	step.At("rwmutex.enter")
 	m.mu.Lock()
 	if m.word.Load() < reader {
 		m.mu.Unlock()

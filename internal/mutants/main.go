@@ -136,7 +136,7 @@ func (f fault) apply(source string) (string, error) {
 
 // test runs the tests that are to notice. A model gets half a second.
 func (f fault) test(overlay string) (out string, err error) {
-	cmd := exec.Command("go", "test", "-short", "-vet=off", "-timeout=40s", "-tags="+f.tags, "-overlay="+overlay, "-run="+f.run, f.pkg)
+	cmd := exec.Command("go", "test", "-short", "-vet=off", "-timeout=25s", "-tags="+f.tags, "-overlay="+overlay, "-run="+f.run, f.pkg)
 	cmd.Env = append(os.Environ(), "BIDE_EXPLORE=500ms")
 	b, err := cmd.CombinedOutput()
 	return string(b), err
