@@ -42,6 +42,26 @@ func TestSimWakeAgainstCancel(t *testing.T) {
 	})
 }
 
+// One who begins to wait while the scope above is closed.
+func TestSimObserveClose(t *testing.T) {
+	sim.Explore(t, "observing against close", func(w *sim.World) {
+		top := bide.Open(w.Context())
+		bottom := bide.Open(top)
+		var never syncs.Event
+		var err error
+		w.Go("waits", func() { err = never.Wait(bottom) })
+		w.Go("closes", func() { top.Close(nil) })
+		w.Check(func() error {
+			var c *bide.Canceled
+			if !errors.As(err, &c) || c.Source != bide.ByAbandoned {
+				return fmt.Errorf("the wait ended with %v", err)
+			}
+			bottom.Close(nil)
+			return nil
+		})
+	})
+}
+
 // When Cancel has returned, whoever was first, everything below is canceled.
 func TestSimCancelTwice(t *testing.T) {
 	sim.Explore(t, "two cancels and a deadline", func(w *sim.World) {
@@ -87,6 +107,9 @@ func TestSimStart(t *testing.T) {
 						return bide.Check(ctx)
 					}
 					step.At("serves")
+					if bide.Check(ctx) != nil {
+						panic("handed over, and canceled by the starter")
+					}
 					return failure
 				})
 				return nil

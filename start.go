@@ -80,6 +80,7 @@ const (
 // ready: H1.
 func (h *handover[T]) ready(v T) bool {
 	live := park.Err(h.starter) == nil
+	step.At("start.ready")
 	h.mu.Lock()
 	if h.set {
 		h.mu.Unlock()

@@ -149,6 +149,28 @@ func TestUserDeadline(t *testing.T) {
 	})
 }
 
+// Nor is one that the user sets after a cancellation forgotten.
+func TestUserDeadlineAgainBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := pipe(t)
+		p := make([]byte, 1)
+		if err := bide.FailAfter(t.Context(), time.Second, func(ctx context.Context) error {
+			_, err := c.ReadContext(ctx, p)
+			return err
+		}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		c.SetReadDeadline(time.Now().Add(time.Minute))
+		begun := time.Now()
+		if err := bide.FailAfter(t.Context(), time.Hour, func(ctx context.Context) error {
+			_, err := c.ReadContext(ctx, p)
+			return err
+		}); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) != time.Minute {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+	})
+}
+
 // A deadline that the user sets while a canceled read is on its way out does not keep it in.
 func TestUserDeadlineAgainstPoke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ var scopeFaults = []fault{
 		old:  "	if s.state.Load()&(canceled|closed) != 0 {\n		return s.reason()\n	}\n	if k",
 		new:  "	if s.state.Load()&canceled != 0 {\n		return s.reason()\n	}\n	if k",
 		why:  "a wrong mask: a scope that is linked below a closed one does not end",
-		pkg:  ".", run: "^TestConformance",
+		pkg:  ".", run: "^TestSimObserveClose$", tags: model,
 	},
 	{
 		file: "host.go",
@@ -237,6 +237,6 @@ var netioFaults = []fault{
 		old:  "	s.poked = false\n",
 		new:  "",
 		why:  "who undoes a poke forgets to say so, and the user's deadline is never set again",
-		pkg:  "./netio", run: "^TestUserDeadline",
+		pkg:  "./netio", run: "^TestUserDeadlineAgainBubble$",
 	},
 }

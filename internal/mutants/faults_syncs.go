@@ -91,7 +91,7 @@ var lockFaults = []fault{
 		old:  "	s.line.Remove(a)\n	ended := s.grantLocked()\n",
 		new:  "	s.line.Remove(a)\n	var ended line\n",
 		why:  "the first in line leaves, and those behind who fit stay",
-		pkg:  "./syncs", run: "^Test(Semaphore|SimSemaphore)", tags: model,
+		pkg:  "./syncs", run: "^TestBubbleSemaphoreLeaves$",
 	},
 	{
 		file: "syncs/semaphore.go",
@@ -105,7 +105,7 @@ var lockFaults = []fault{
 		old:  "		case v&inLine == 0 && a.n <= v>>1:\n",
 		new:  "		case false:\n",
 		why:  "who queues does not look again whether it fits",
-		pkg:  "./syncs", run: "^TestSimSemaphore$", tags: model,
+		pkg:  "./syncs", run: "^Test(SemaphoreTransitions|SimSemaphore)$", tags: model,
 	},
 }
 
