@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +17,7 @@ import (
 	"bide.invalid/bide"
 	"bide.invalid/bide/bidetest"
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/timer"
 )
 
@@ -282,16 +281,12 @@ func (op *Op) Wait() error {
 // Rounds calls f n times, a tenth of that with -short, with numbers from a seed that is logged; BIDE_SEED replays it.
 func (c *C) Rounds(n int, f func(round int, r *rand.Rand)) {
 	c.Helper()
-	seed, err := strconv.ParseUint(os.Getenv("BIDE_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-	}
+	source := stress.Source(c)
 	if testing.Short() {
 		n = max(1, n/10)
 	}
-	c.Logf("%d rounds with BIDE_SEED=%d", n, seed)
 	for i := range n {
-		f(i, rand.New(rand.NewPCG(seed, uint64(i))))
+		f(i, source(i))
 		if c.Failed() {
 			c.Errorf("in round %d", i)
 			return

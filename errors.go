@@ -29,7 +29,7 @@ const (
 	ByAbandoned                   // the scope, or one above it, was closed
 )
 
-var sourceNames = [...]string{"", "deadline", "idle", "cancel", "sibling", "body", "context", "signal", "shutdown", "abandoned"}
+var sourceNames = [...]string{"", "deadline", "idle", "cancel", "sibling", "body", "context", "signal", "shutdown", "the end of its scope"}
 
 // String names the source.
 func (s Source) String() string {
@@ -89,9 +89,6 @@ func (c *Canceled) Error() string {
 
 func (c *Canceled) by() string {
 	b := c.Source.String()
-	if c.Source == ByAbandoned {
-		b = "the end of its scope"
-	}
 	if c.Scope != "" {
 		b += " of scope " + strconv.Quote(c.Scope)
 	}

@@ -5,29 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
 // BIDE_STRESS says how long a stress run lasts; BIDE_SEED replays one.
 func stressed(t *testing.T) (until time.Time, seed uint64) {
-	d, err := time.ParseDuration(os.Getenv("BIDE_STRESS"))
-	if err != nil {
-		d = 500 * time.Millisecond
-	}
-	seed, err = strconv.ParseUint(os.Getenv("BIDE_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-	}
-	t.Logf("BIDE_SEED=%d", seed)
-	return time.Now().Add(d), seed
+	return time.Now().Add(stress.Time(t) / 2), stress.Seed(t)
 }
 
 var errStop = errors.New("stop")

@@ -3,16 +3,14 @@ package clock_test
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"runtime"
-	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/stress"
 )
 
 // A kind is one of the alarms of real clocks.
@@ -254,7 +252,7 @@ func TestAlarmOnceRealTime(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		came := make(chan clock.Instant, 10000)
 		a := k.alarm(func(now clock.Instant) { came <- now })
-		rng := seeded(t)(0)
+		rng := stress.Source(t)(0)
 		n := 0
 		for range 300 {
 			for range rng.IntN(4) { // an hour ahead, so none of these is on its way
@@ -311,7 +309,7 @@ func TestAlarmsTogetherRealTime(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		came := make(chan clock.Instant, 10000)
 		a := k.alarm(func(now clock.Instant) { came <- now })
-		source := seeded(t)
+		source := stress.Source(t)
 		var wg sync.WaitGroup
 		for g := range 4 {
 			wg.Go(func() {
@@ -363,16 +361,6 @@ func TestAlarmKeptRealTime(t *testing.T) {
 		}
 		nobodyWaits(t)
 	})
-}
-
-// seeded returns a source for goroutine g, of the seed that BIDE_SEED gives, or that is drawn and printed.
-func seeded(t *testing.T) func(g int) *rand.Rand {
-	seed, err := strconv.ParseUint(os.Getenv("BIDE_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-	}
-	t.Logf("BIDE_SEED=%d", seed)
-	return func(g int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(g))) }
 }
 
 // waiting counts the goroutines that wait for a timer of the kernel.

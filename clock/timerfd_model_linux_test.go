@@ -2,9 +2,7 @@ package clock
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"bide.invalid/bide/internal/stress"
 )
 
 // A modelTimer does what the kernel and the poller do with a timerfd, on a clock that the test may step.
@@ -324,12 +324,7 @@ func pow(x, n int) int {
 
 // TestTimerfdModel plays long random ones.
 func TestTimerfdModel(t *testing.T) {
-	seed, err := strconv.ParseUint(os.Getenv("BIDE_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-	}
-	t.Logf("BIDE_SEED=%d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := stress.Source(t)(0)
 	for range 1000 {
 		w := worlds()[rng.IntN(3)]
 		ops := make([]int, 5+rng.IntN(30))

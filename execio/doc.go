@@ -5,22 +5,22 @@
 //	cmd.Stdout = &log
 //	err := bide.FailAfter(ctx, time.Minute, func(ctx context.Context) error { return execio.Run(ctx, cmd) })
 //
-// exec.CommandContext kills one process, and waits for ever if another holds the pipe. [Run] sends the signal TERM to
-// the whole tree, gives it a grace in which the cancellation does not reach the call, kills what is left, and reaps the
-// process. A [Runner] has another grace, or another way to tell the command.
+// exec.CommandContext kills one process, and waits for ever if another one holds the pipe. [Run] sends the signal TERM
+// to the command's whole tree of processes, gives it a grace to end, kills what is left, and reaps the process. The
+// cancellation does not cut the grace short. A [Runner] has another grace, or another way to tell the command to end.
 //
 // # The tree
 //
-// On Linux it is read from /proc, again and again until a reading finds nobody new: the process, all descendants, and
-// whoever is in a process group or session that one of them leads. So what a command has put into a session of its own
-// is found, as long as its parent lives; and while it is searched for the tree is stopped (STOP, then CONT), so that its
-// parent does, until everybody in it has stopped: for 100 ms at the most. A signal goes to a process that was identified
-// by its start time, through a descriptor of it: never to another one that got the same pid.
+// The tree is the command's process, all its descendants, and the members of every process group and session that one
+// of them leads. On Linux it is read from /proc, repeatedly, until a reading finds nothing new. A process that has put
+// itself into a session of its own is found through its parent, so the parent must not end meanwhile: while it is read
+// the tree is stopped (the signals STOP, then CONT), for 100 ms at most. A process is identified by its start time and
+// signaled through a descriptor, so that a signal never goes to another process that got the same pid.
 //
-// Out of reach is a process that has left the group or session and whose parent ended before the cancellation (a
-// daemon), since the system then says nothing of where it came from. It is found if this process is a child subreaper,
-// see [Runner.Subreaper]; the command bide run is one. Processes of other users that we may not signal are named in the
-// error, and not waited for, the command's own process excepted: that is always waited for.
+// Out of reach is a daemon: a process that has left the group and the session, and whose parent ended before the
+// cancellation. The system then says nothing of where it came from. It is found if this process is a child subreaper,
+// see [Runner.Subreaper]; the command bide run is one. Processes of other users that may not be signaled are named in
+// the error, and not waited for, except for the command's own process, which is always waited for.
 //
 // On other Unix systems the tree is the process group. Where there is none, as on Windows, and on Linux without /proc,
 // Run starts nothing and returns [errors.ErrUnsupported].

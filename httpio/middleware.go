@@ -3,7 +3,6 @@ package httpio
 import (
 	"errors"
 	"io"
-	"math"
 	"net/http"
 	"os"
 	"sync"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"bide.invalid/bide"
-	"bide.invalid/bide/clock"
 	"bide.invalid/bide/wire"
 )
 
@@ -131,31 +129,32 @@ func (e *exchange) leave() (over bool) {
 
 // end is after the handler.
 func (e *exchange) end(r *http.Request) {
-	rest := e.scope.Remaining() // before leave: if it is 0, over has run
+	cause := e.scope.Check() // before leave: if the scope is over, over has run
 	over := e.leave()
-	var cause error
-	if rest == 0 {
-		cause = e.scope.Check()
-	}
+	at, bounded := e.scope.Deadline()
 	err := cause
 	e.scope.Close(&err)
 	if !e.returned || e.hijacked {
 		return
+	}
+	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
+	// end. Afterwards the server takes the deadlines away.
+	c := http.NewResponseController(e.ResponseWriter)
+	switch {
+	case over:
+	case cause != nil:
+		_ = c.SetWriteDeadline(time.Now().Add(linger))
+	case bounded:
+		_ = c.SetWriteDeadline(at.Add(linger))
+	}
+	if r.ProtoMajor == 1 && !e.request.through.Load() {
+		_ = c.SetReadDeadline(time.Now().Add(linger))
 	}
 	if cause != nil && !e.wrote {
 		if err == nil { // the handler itself has canceled it
 			err = cause
 		}
 		Error(e.ResponseWriter, err)
-	}
-	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
-	// end. Afterwards the server takes the deadlines away.
-	c, now := http.NewResponseController(e.ResponseWriter), time.Now()
-	if !over && rest != time.Duration(clock.Forever) {
-		_ = c.SetWriteDeadline(now.Add(min(rest, math.MaxInt64-linger) + linger))
-	}
-	if r.ProtoMajor == 1 && !e.request.through.Load() {
-		_ = c.SetReadDeadline(now.Add(linger))
 	}
 }
 

@@ -417,6 +417,40 @@ func TestMiddlewareHijack(t *testing.T) {
 	}
 }
 
+// hijackable is a fakeWriter of HTTP/1.
+type hijackable struct {
+	fakeWriter
+	conn net.Conn
+}
+
+func (w *hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.calls = append(w.calls, "Hijack")
+	return w.conn, nil, nil
+}
+
+// From the hijacking on nothing is set and nothing is written, whatever the scope does.
+func TestMiddlewareLeavesHijackedAlone(t *testing.T) {
+	conn, peer := net.Pipe()
+	defer conn.Close()
+	defer peer.Close()
+	for name, want := range map[string]string{"in time": "Hijack", "late": "Hijack"} {
+		ctx, vc := bidetest.Virtual(t)
+		w := &hijackable{fakeWriter{ResponseWriter: httptest.NewRecorder()}, conn}
+		httpio.Middleware(time.Minute, http.HandlerFunc(func(inner http.ResponseWriter, r *http.Request) {
+			if _, _, err := http.NewResponseController(inner).Hijack(); err != nil {
+				t.Error(err)
+			}
+			inner.Write(make([]byte, 1<<16)) // which a server refuses
+			if name == "late" {
+				vc.Advance(time.Minute)
+			}
+		})).ServeHTTP(w, httptest.NewRequest("POST", "/", strings.NewReader("x")).WithContext(ctx))
+		if got := strings.Join(w.calls, " "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // fakeWriter is a server's, which tells what is called; it has no more than it says.
 type fakeWriter struct {
 	http.ResponseWriter
@@ -518,7 +552,10 @@ func TestMiddlewareDeadlines(t *testing.T) {
 		"a body is left":       {strings.NewReader("x"), func(*http.Request, func()) {}, "SetWriteDeadline SetReadDeadline"},
 		"a body is read":       {strings.NewReader("x"), func(r *http.Request, _ func()) { io.ReadAll(r.Body) }, "SetWriteDeadline"},
 	} {
-		ctx, vc := bidetest.Virtual(t)
+		ctx, vc := t.Context(), (*clock.Virtual)(nil)
+		if strings.HasPrefix(name, "late") {
+			ctx, vc = bidetest.Virtual(t)
+		}
 		w := &fakeWriter{ResponseWriter: httptest.NewRecorder()}
 		httpio.Middleware(time.Minute, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			c.handler(r, func() { vc.Advance(time.Minute) })

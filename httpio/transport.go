@@ -60,6 +60,11 @@ func (t *Tripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.base().RoundTrip(out)
 	ended = true
 	b := &body{scope: s}
+	if err == nil {
+		if err = s.Check(); err != nil && resp.Body != nil {
+			resp.Body.Close() // an answer that comes after the scope's end: see body.end
+		}
+	}
 	if err != nil {
 		return nil, b.end(err)
 	}

@@ -283,6 +283,27 @@ func TestTransportLateEnd(t *testing.T) {
 	}
 }
 
+// Likewise an answer whose header comes after the scope's end. Its body is closed.
+func TestTransportLateAnswer(t *testing.T) {
+	ctx, vc := bidetest.Virtual(t)
+	b := &closer{Reader: strings.NewReader("")}
+	rt := httpio.Transport(tripper(func(r *http.Request) (*http.Response, error) {
+		vc.Advance(time.Second)
+		return &http.Response{StatusCode: 200, Body: b}, nil
+	}))
+	err := bide.FailAfter(ctx, time.Second, func(ctx context.Context) error {
+		resp, err := rt.RoundTrip(httptest.NewRequest("GET", "http://stock.example/", nil).WithContext(ctx))
+		if resp != nil {
+			t.Error(resp)
+		}
+		return err
+	}, bide.Name("client"))
+	var late *bide.TimeoutError
+	if !errors.As(err, &late) || late.Scope != "client" || b.closed != 1 {
+		t.Errorf("%v, and the body was closed %d times", err, b.closed)
+	}
+}
+
 // An error, or a panic, of the base ends the try.
 func TestTransportFails(t *testing.T) {
 	ctx, _ := bidetest.Virtual(t)

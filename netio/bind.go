@@ -98,10 +98,20 @@ func (m *measured) Read(p []byte) (int, error) {
 }
 
 func (m *measured) Write(p []byte) (n int, err error) {
+	t, err := m.w.begin(m.ctx) // for all pieces: nobody writes in between
+	if err != nil {
+		return 0, err
+	}
+	defer m.w.end(m.ctx, t, &err)
 	for {
-		k, err := m.WriteContext(m.ctx, p[n:min(n+piece, len(p))])
+		most := min(piece, len(p)-n)
+		var k int
+		k, err = m.Conn.Conn.Write(p[n : n+most])
 		m.tell(k)
 		n += k
+		if err == nil && k < most {
+			err = io.ErrShortWrite
+		}
 		if err != nil || n == len(p) {
 			return n, err
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -301,9 +302,121 @@ func TestPipeEnds(t *testing.T) {
 		if err := netio.Pipe(t.Context(), a, b, 0); err != nil {
 			t.Error(err)
 		}
+		b.Close()
+		server.Close()
+		a, client = net.Pipe()
+		b, server = net.Pipe()
+		defer client.Close()
 		time.AfterFunc(time.Second, func() { a.Close() })
 		if err := netio.Pipe(t.Context(), a, b, 0); err == nil {
 			t.Error("no error of a closed connection")
 		}
 	})
+}
+
+// A write that takes less and says nothing is an error, and not tried for ever.
+func TestProgressShortWrite(t *testing.T) {
+	err := bide.Run(t.Context(), func(s *bide.Scope) error {
+		n, err := netio.BindProgress(s, short{}, 1).Write(make([]byte, 40<<10))
+		if n != 10<<10 {
+			t.Errorf("%d bytes went out", n)
+		}
+		return err
+	})
+	if err != io.ErrShortWrite {
+		t.Errorf("error %v", err)
+	}
+}
+
+type short struct{ still }
+
+func (short) Write(p []byte) (int, error) { return min(len(p), 10<<10), nil }
+
+// Two writes at the same time come one after the other, though they are made in pieces.
+func TestProgressWritesInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peer := pipe(t)
+		err := bide.WithNursery(t.Context(), func(ctx context.Context, n *bide.Nursery) error {
+			bound := netio.BindProgress(ctx, c, 1)
+			for _, b := range []byte("ab") {
+				n.Go(func(context.Context) error {
+					_, err := bound.Write(bytes.Repeat([]byte{b}, 40<<10))
+					return err
+				})
+			}
+			got := make([]byte, 80<<10)
+			if _, err := io.ReadFull(peer, got); err != nil {
+				return err
+			}
+			if changes := bytes.Count(got, []byte("ab")) + bytes.Count(got, []byte("ba")); changes != 1 {
+				t.Errorf("the writer changes %d times", changes)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An end that comes before the other connection has shaken hands is told as soon as it has.
+func TestPipeEndBeforeHandshake(t *testing.T) {
+	server, client := secrets(t)
+	a, far := loopback(t)
+	b, near := net.Pipe()
+	defer b.Close()
+	near.Close() // nothing to say
+	half := halves{b, make(chan struct{})}
+	done := make(chan error)
+	go func() { done <- netio.Pipe(t.Context(), tls.Server(a, server), half, time.Hour) }()
+	<-half.ended
+	c := tls.Client(far, client)
+	if n, err := c.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Errorf("read %d, %v, want the end", n, err)
+	}
+	c.CloseWrite()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// halves is a connection that says when it has come to the end of its reading, and whose writing can be ended, in vain.
+type halves struct {
+	net.Conn
+	ended chan struct{}
+}
+
+func (h halves) Read(p []byte) (int, error) {
+	n, err := h.Conn.Read(p)
+	if err == io.EOF {
+		close(h.ended)
+	}
+	return n, err
+}
+
+func (halves) CloseWrite() error { return nil }
+
+// A connection's CloseWrite that blocks ends with the bound.
+func TestPipeCloseWriteBlocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, client := net.Pipe()
+		b, server := net.Pipe()
+		defer server.Close()
+		defer b.Close()
+		defer a.Close()
+		client.Close()
+		start := time.Now()
+		err := netio.Pipe(t.Context(), a, says{b}, time.Minute)
+		if !errors.As(err, new(*bide.TimeoutError)) || time.Since(start) != time.Minute {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+}
+
+// says is a connection that ends by a last word, which may block.
+type says struct{ net.Conn }
+
+func (s says) CloseWrite() error {
+	_, err := s.Write([]byte("bye"))
+	return err
 }

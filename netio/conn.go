@@ -25,6 +25,9 @@ func New(c net.Conn) *Conn {
 	k := &Conn{Conn: c}
 	k.r.init(park.KindRead, c.SetReadDeadline)
 	k.w.init(park.KindWrite, c.SetWriteDeadline)
+	if h, ok := c.(handshaker); ok {
+		k.r.hello, k.w.hello = h, h
+	}
 	return k
 }
 
@@ -46,8 +49,10 @@ func (c *Conn) ReadContext(ctx context.Context, p []byte) (n int, err error) {
 }
 
 // WriteContext is Write, until ctx ends: then it returns how many bytes of p are on their way, and the context's error.
-// Under a canceled context it does not write. After a write that was cut off a TLS connection, a *[tls.Conn], cannot
-// write any more.
+// Under a canceled context it does not write.
+//
+// A TLS connection, a *[tls.Conn], cannot write any more after a write that was cut off. Its handshake, which the first
+// ReadContext or WriteContext does, is under the context in both directions, and if that ends the connection is closed.
 //
 // [tls.Conn]: https://pkg.go.dev/crypto/tls#Conn
 func (c *Conn) WriteContext(ctx context.Context, p []byte) (n int, err error) {
@@ -59,8 +64,9 @@ func (c *Conn) WriteContext(ctx context.Context, p []byte) (n int, err error) {
 	return c.Conn.Write(p)
 }
 
-// Close closes the connection, at once and whatever a context says, and takes it out of the scopes where it is filed.
-// Operations under way end with net.ErrClosed.
+// Close closes the connection, whatever a context says, and takes it out of the scopes where it is filed. Operations
+// under way end with net.ErrClosed. It takes as long as the connection's own Close: a TLS connection writes a goodbye,
+// for 5 s at most; on top of one that is bound to a canceled context ([Bind]) it does not.
 func (c *Conn) Close() error {
 	err := c.Conn.Close()
 	c.r.close()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,6 +141,10 @@ func TestUserDeadline(t *testing.T) {
 			if took := time.Since(start); took != time.Minute {
 				t.Errorf("ended after %v", took)
 			}
+		}
+		c.SetReadDeadline(time.Now().Add(time.Minute)) // and another one, afterwards
+		if _, err := c.ReadContext(t.Context(), make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(start) != 2*time.Minute {
+			t.Errorf("error %v after %v", err, time.Since(start))
 		}
 	})
 }
@@ -283,6 +288,71 @@ func TestOtherErrors(t *testing.T) {
 			t.Errorf("read of what is closed: %v", err)
 		}
 	})
+}
+
+// A peer that does not answer any more is the connection's error, whatever is canceled meanwhile: it is said once.
+func TestPeerIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bide.Open(t.Context())
+		defer s.Close(nil)
+		c := netio.New(gone{still{}, s})
+		if _, err := c.ReadContext(s, make([]byte, 1)); !errors.Is(err, syscall.ETIMEDOUT) {
+			t.Errorf("read: %v", err)
+		}
+	})
+}
+
+// gone is a connection whose peer does not answer any more; a scope is canceled meanwhile.
+type gone struct {
+	still
+	s *bide.Scope
+}
+
+func (g gone) Read([]byte) (int, error) {
+	g.s.Cancel(nil)
+	return 0, &net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ETIMEDOUT)}
+}
+
+// A connection whose peer has closed before New, and which takes no deadline any more, is read to its end.
+func TestPeerHasClosed(t *testing.T) {
+	a, peer := net.Pipe()
+	peer.Close()
+	if _, err := netio.New(a).ReadContext(t.Context(), make([]byte, 1)); err != io.EOF {
+		t.Errorf("read: %v", err)
+	}
+}
+
+// A context that has ended is not kept by a connection that has noticed.
+func TestEndedIsNotKept(t *testing.T) {
+	bare := kinds[0]
+	bare.name, bare.below = "cancelCtx", func(ctx context.Context, _ time.Duration) (context.Context, func(error)) {
+		return context.WithCancelCause(ctx)
+	}
+	for _, k := range append(kinds[:4:4], bare) { // the others have timers, which the runtime keeps for a while
+		c := netio.New(still{})
+		var kept weak.Pointer[[8 << 10]byte]
+		func() {
+			value := new([8 << 10]byte)
+			kept = weak.Make(value)
+			ctx, cancel := k.below(context.WithValue(context.Background(), key{}, value), time.Hour)
+			c.ReadContext(ctx, make([]byte, 1))
+			cancel(nil)
+			if _, err := c.ReadContext(ctx, make([]byte, 1)); err == nil {
+				t.Errorf("%s: read under what is canceled", k.name)
+			}
+			if s, ok := ctx.(*bide.Scope); ok {
+				s.Close(nil)
+			}
+		}()
+		for i := 0; i < 100 && kept.Value() != nil; i++ { // goroutines of package context may still have to end
+			runtime.Gosched()
+			runtime.GC()
+		}
+		if kept.Value() != nil {
+			t.Errorf("%s: kept", k.name)
+		}
+		runtime.KeepAlive(c)
+	}
 }
 
 // Who waits for his turn is bounded, too, and the turn goes on.
@@ -448,8 +518,10 @@ func (panics) Read(p []byte) (int, error) {
 }
 
 func TestMisuse(t *testing.T) {
-	if _, err := netio.New(undying{}).ReadContext(t.Context(), nil); !errors.Is(err, os.ErrNoDeadline) {
-		t.Errorf("a connection without deadlines: %v", err)
+	for _, ctx := range []context.Context{t.Context(), context.Background()} {
+		if _, err := netio.New(undying{}).ReadContext(ctx, nil); !errors.Is(err, os.ErrNoDeadline) {
+			t.Errorf("a connection without deadlines: %v", err)
+		}
 	}
 	for want, f := range map[string]func(){
 		"bide/netio: New of a nil net.Conn":                  func() { netio.New(nil) },

@@ -25,14 +25,15 @@ func Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 //
 // The zero Dialer is ready. It is safe for concurrent use.
 type Dialer struct {
-	// Delay is how long an attempt is alone before the next is started. 0: 250 ms, as the RFC recommends.
+	// Delay is how long an attempt is alone before the next is started. If it is not positive: 250 ms, as the RFC
+	// recommends.
 	Delay time.Duration
 
 	// Dial makes one attempt, to an address that is not a name. It ends when ctx does. nil: a net.Dialer's.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
-	// Lookup finds the addresses of a name, in the order of preference; network is "ip", "ip4" or "ip6". nil: that of
-	// net.DefaultResolver.
+	// Lookup finds the addresses of a name, in the order of preference; network is "ip", "ip4" or "ip6". It ends when ctx
+	// does. nil: that of net.DefaultResolver.
 	Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
@@ -80,6 +81,10 @@ func (d *Dialer) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	c, err := dial(ctx, network, addr)
 	if err != nil {
 		return nil, because(ctx, err)
+	}
+	if c == nil {
+		const neither = "bide/netio: dial %s %q: Dialer.Dial returned neither a connection nor an error"
+		return nil, fmt.Errorf(neither, network, addr)
 	}
 	return c, nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -94,17 +92,3 @@ type own struct{ context.Context }
 func (o own) Value(k any) any { return nil }
 
 var errTest = errors.New("the test")
-
-// seedOf is the seed of a random test, printed; BIDE_SEED replays.
-func seedOf(t *testing.T) uint64 {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("BIDE_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("BIDE_SEED=%q is not a number", s)
-		}
-		seed = n
-	}
-	t.Logf("BIDE_SEED=%d", seed)
-	return seed
-}

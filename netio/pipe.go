@@ -28,10 +28,11 @@ func Pipe(ctx context.Context, a, b net.Conn, idle time.Duration) error {
 				if err := copyTelling(ctx, to, from); err != nil {
 					return err
 				}
-				if !closeWrite(to.Conn) {
+				told, err := closeWrite(ctx, to)
+				if !told {
 					n.Cancel(errEnded)
 				}
-				return nil
+				return err
 			})
 		}
 		carry(x, y)
@@ -52,16 +53,16 @@ func copyTelling(ctx context.Context, to, from *Conn) error {
 }
 
 // closeWrite ends the writing of c, and of nothing else. It reports false if c cannot do that.
-func closeWrite(c net.Conn) bool {
-	for {
-		switch k := c.(type) {
-		case interface{ CloseWrite() error }:
-			k.CloseWrite() // an error: gone already
-			return true
-		case interface{ NetConn() net.Conn }:
-			c = k.NetConn()
-		default:
-			return false
-		}
+func closeWrite(ctx context.Context, c *Conn) (told bool, err error) {
+	k, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return false, nil
 	}
+	t, err := c.w.begin(ctx) // TLS has to have shaken hands before it can say goodbye, which may block
+	if err != nil {
+		return true, err
+	}
+	defer c.w.end(ctx, t, &err)
+	k.CloseWrite() // an error: gone already
+	return true, nil
 }

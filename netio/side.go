@@ -3,9 +3,11 @@ package netio
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"bide.invalid/bide"
@@ -14,7 +16,10 @@ import (
 	"bide.invalid/bide/park"
 )
 
-// A side is one direction of a connection: the waiter of its operations, and the deadline by which they are poked.
+// A side is one direction of a connection: the waiter of its operations, and the deadline by which they are poked. Who
+// has claimed the waiter has the turn (turn.go), and it is armed with the token of the operation under way, or
+//
+//	held      resolved, and not free: by whoever ended the context, or by hold
 //
 // The waiter is
 //
@@ -24,29 +29,33 @@ import (
 //
 //	F1 out → hosted    the first operation under a scope
 //	F2 out → linked    the first under a context that has no scope
-//	F3 hosted → out    an operation under something else; or after each one, if the scope keeps accounts
+//	F3 hosted → out    an operation under something else; or after one that was canceled, or each one, if the scope
+//	                   keeps accounts
 //	F4 linked → out    likewise
 //	F5 → out           the connection was closed: by Close, or by whoever has the turn then
 //
-// and beside that, idle or armed with the token of the operation under way. Whoever ends a context takes the waiter out
-// of its list, and if it is armed, resolves the token, and pokes: the hook sets a deadline in the past.
+// Whoever ends a context takes the waiter out of its list, and if it is armed, resolves the token, and pokes: the hook
+// sets a deadline in the past.
 //
-//	I1 the waiter, host, link and once belong to whoever has the turn
-//	I2 poked is set only between an operation's arm and its end: a hook runs before the wake-up that end receives
+//	I1 host, scope, link, once and ready belong to whoever has the turn
+//	I2 poked is set only while the waiter is claimed: a hook runs before the wake-up that end receives. That is before
+//	   the next operation begins; one under another context holds the waiter first, and undoes what came till then
 //	I3 while poked is set the connection's deadline is in the past, whatever the user sets
+//	I4 its owner files the waiter, or takes it out, only while it is held: no operation is under way
 //
 // The handshake: an operation stores the token, then looks at the context; who ends the context stores its state, then
 // looks at the token. One of them sees the other.
 type side struct {
-	turn  turn
-	shut  atomic.Bool // the connection is closed; set before the turn is tried
-	kind  park.Kind
 	w     *park.Waiter
-	host  park.Host
-	scope *bide.Scope // host's, if that was the context: to be compared at once
-	link  *link
+	scope *bide.Scope   // host, if that was a context: to be compared at once
+	flags atomic.Uint32 // wanted, shut: who has the turn looks at them behind it
+	kind  park.Kind
 	once  bool // host counts the time of each wait
+	host  park.Host
+	link  *link
+	ready bool // the handshake is over, and deadlines are supported
 
+	hello       handshaker            // nil: there is none
 	set         func(time.Time) error // the connection's
 	unsupported error                 // what set said at first
 
@@ -55,52 +64,129 @@ type side struct {
 	user  time.Time // the deadline that the user has set
 }
 
+// A handshaker is a TLS connection. Its first Read or Write does the handshake, which reads and writes: a deadline for
+// one direction does not end it.
+type handshaker interface {
+	HandshakeContext(context.Context) error
+}
+
+// held is what an owner resolves its own token with, to go on without being poked.
+const held = park.User
+
 // longAgo is in the past also where time starts in 2000.
 var longAgo = time.Unix(1, 0)
 
 func (s *side) init(k park.Kind, set func(time.Time) error) {
 	s.kind, s.set = k, set
-	if err := set(time.Time{}); err != nil && !errors.Is(err, net.ErrClosed) {
+	// That it is closed already, on the other side perhaps, as with net.Pipe, the operations say.
+	if err := set(time.Time{}); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {
 		s.unsupported = err
 	}
 	s.w = park.New(s.poke)
 }
 
-// begin waits for the turn and arms the waiter under ctx. nil: the operation may begin, and end is called behind it.
+// begin waits for the turn, with the waiter filed under ctx. nil: the operation may begin, and end is called behind it.
 func (s *side) begin(ctx context.Context) (t park.Token, err error) {
-	if s.unsupported != nil {
-		return t, s.unsupported
-	}
-	if err := s.turn.take(ctx, s.kind); err != nil {
-		return t, err
-	}
-	if scope, ok := ctx.(*bide.Scope); !ok || scope != s.scope {
-		if !s.file(ctx) {
-			s.release()
-			return t, park.Reason(ctx)
+	t, ok := s.w.Claim()
+	if !ok {
+		if t, err = s.wait(ctx); err != nil {
+			return t, err
 		}
 	}
-	t = s.w.Arm(clock.Forever)
-	if ctx.Err() != nil {
-		if s.w.Withdraw(t) != park.Self {
-			s.unpoke()
-		}
-		s.release()
-		return t, park.Reason(ctx)
+	if scope, ok := ctx.(*bide.Scope); !ok || scope != s.scope || scope.Err() != nil {
+		return s.beginSlow(ctx, t)
 	}
 	return t, nil
 }
 
+// beginSlow is begin where the waiter may have to be filed, or ctx is canceled. If ctx panics nothing is left of it.
+func (s *side) beginSlow(ctx context.Context, t park.Token) (_ park.Token, err error) {
+	begun := false
+	defer func() {
+		if begun {
+			return
+		}
+		if t != (park.Token{}) {
+			s.hold(t)
+		}
+		s.release()
+	}()
+	if ctx == nil {
+		panic("bide/netio: an operation under a nil context")
+	}
+	if h, done := hostOf(ctx); !s.ready || !s.filed(h, done) {
+		s.hold(t)
+		t = park.Token{}
+		if err := s.move(ctx, h, done); err != nil {
+			return t, err
+		}
+		t = s.w.Arm(clock.Forever)
+	}
+	if ctx.Err() != nil {
+		return t, park.Reason(ctx)
+	}
+	if scope, ok := ctx.(*bide.Scope); ok {
+		s.scope = scope
+	}
+	begun = true
+	return t, nil
+}
+
+// move does what comes before the first operation of all, and before the first under ctx. Preconditions: held.
+func (s *side) move(ctx context.Context, h park.Host, done <-chan struct{}) error {
+	if s.unsupported != nil {
+		return s.unsupported
+	}
+	if !s.ready && s.hello != nil {
+		if err := park.Err(ctx); err != nil {
+			return err
+		}
+		if err := s.hello.HandshakeContext(ctx); err != nil {
+			return because(ctx, err)
+		}
+	}
+	s.ready = true
+	s.unfile()
+	if !s.file(ctx, h, done) {
+		return park.Reason(ctx)
+	}
+	return nil
+}
+
 // end is behind the operation, which has returned *err.
 func (s *side) end(ctx context.Context, t park.Token, err *error) {
-	poked := s.w.Withdraw(t) != park.Self
-	if poked {
+	poked := false
+	switch {
+	case s.once:
+		poked = s.hold(t)
+		s.release()
+	case s.w.Withdraw(t) == park.Self:
+		s.pass()
+	default:
+		poked = true
 		s.unpoke()
+		s.release()
 	}
-	s.release()
 	if *err != nil && isTimeout(*err) {
 		*err = s.why(ctx, poked, *err)
 	}
+}
+
+// hold keeps the turn, and nobody pokes any more. It reports whether somebody has, and undoes it.
+func (s *side) hold(t park.Token) (poked bool) {
+	if s.w.Resolve(t, held) {
+		return false
+	}
+	s.w.Withdraw(t)
+	s.unpoke()
+	return true
+}
+
+// release gives the turn away, and takes the waiter out: under what has ended nothing more is done. Preconditions: held.
+func (s *side) release() {
+	s.unfile()
+	s.w.Free()
+	s.pass()
 }
 
 // why is the error of an operation whose deadline has passed.
@@ -147,34 +233,35 @@ func (s *side) setDeadline(t time.Time) error {
 	return nil
 }
 
-// file has the waiter filed under ctx, and nowhere else. It reports false if ctx is canceled.
-func (s *side) file(ctx context.Context) bool {
-	h, native := park.HostOf(ctx)
-	if native && h == s.host {
-		return true
+// hostOf is what the waiter is filed under for ctx: a host, or else what closes done; neither if ctx cannot end.
+func hostOf(ctx context.Context) (h park.Host, done <-chan struct{}) {
+	if h, native := park.HostOf(ctx); native {
+		return h, nil
 	}
-	var done <-chan struct{}
-	if !native {
-		if done = ctx.Done(); s.link != nil && s.link.done == done {
-			return true
-		}
-	}
-	s.unfile()
-	if native {
+	return nil, ctx.Done()
+}
+
+// filed reports whether the waiter is filed there, and nowhere else.
+func (s *side) filed(h park.Host, done <-chan struct{}) bool {
+	return h == s.host && (s.link == nil && done == nil || s.link != nil && s.link.done == done)
+}
+
+// file files the waiter there. It reports false if ctx is canceled. Preconditions: held, out.
+func (s *side) file(ctx context.Context, h park.Host, done <-chan struct{}) bool {
+	if h != nil {
 		s.w.Stamp(clock.Forever)
 		if _, ok := h.Attach(s.w, s.kind); !ok { // F1
 			return false
 		}
 		_, at := s.w.Stamped()
 		s.host, s.once = h, at != clock.Forever
-		s.scope, _ = ctx.(*bide.Scope)
 	} else if done != nil {
 		s.link = newLink(ctx, s.w, s.kind) // F2
 	}
 	return true
 }
 
-// unfile: F3, F4. Preconditions: the waiter is not armed.
+// unfile: F3, F4. Preconditions: held.
 func (s *side) unfile() {
 	if s.host != nil {
 		s.host.Detach(s.w)
@@ -186,29 +273,11 @@ func (s *side) unfile() {
 	}
 }
 
-// release gives the turn to the next.
-func (s *side) release() {
-	if s.once {
-		s.unfile()
-	}
-	s.turn.give()
-	if s.shut.Load() {
-		s.leave()
-	}
-}
-
 // close is called when the connection is closed.
 func (s *side) close() {
-	s.shut.Store(true)
-	s.leave()
-}
-
-// leave: F5, unless somebody else has the turn, and does it when he gives that.
-func (s *side) leave() {
-	if s.turn.tryTake() {
-		s.unfile()
-		s.turn.give()
-	}
+	step.At("netio.shut")
+	s.flags.Or(shut)
+	s.pass()
 }
 
 // A link is the list of one waiter, for a context that keeps none.
@@ -228,6 +297,7 @@ func newLink(ctx context.Context, w *park.Waiter, k park.Kind) *link {
 
 func (l *link) cancel() {
 	var buf [1]*park.Waiter
+	step.At("netio.linked")
 	l.mu.Lock()
 	n := l.list.Cancel(buf[:])
 	l.mu.Unlock()
@@ -244,11 +314,12 @@ func (l *link) cut(w *park.Waiter) {
 	l.list.Remove(w)
 }
 
-// isTimeout reports whether err is what an operation returns whose deadline has passed.
+// isTimeout reports whether err is what an operation returns whose deadline has passed. That the peer does not answer any
+// more (ETIMEDOUT) is no deadline of ours, and is not to be lost behind a cancellation.
 func isTimeout(err error) bool {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return true
 	}
 	var e net.Error
-	return errors.As(err, &e) && e.Timeout()
+	return errors.As(err, &e) && e.Timeout() && !errors.As(err, new(syscall.Errno))
 }

@@ -81,51 +81,61 @@ func TestFiling(t *testing.T) {
 // R1 to R4.
 func TestTurnTransitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var turn turn
-		want := func(w uint32, where string) {
+		var s side
+		s.init(park.KindRead, func(time.Time) error { return nil })
+		want := func(flags uint32, where string) {
 			t.Helper()
-			if got := turn.word.Load(); got != w {
-				t.Errorf("%s: the word is %b, want %b", where, got, w)
+			if got := s.flags.Load(); got != flags {
+				t.Errorf("%s: the flags are %b, want %b", where, got, flags)
 			}
 		}
-		take := func(ctx context.Context, done chan error) { done <- turn.take(ctx, park.KindRead) }
-		if err := turn.take(t.Context(), park.KindRead); err != nil {
-			t.Fatal(err)
+		token := make(chan park.Token, 2)
+		failed := make(chan error, 2)
+		begin := func(ctx context.Context) {
+			t, err := s.begin(ctx)
+			if err != nil {
+				failed <- err
+				return
+			}
+			token <- t
 		}
-		want(taken, "R1")
-		turn.give()
+		end := func(t park.Token) {
+			var err error
+			s.end(context.Background(), t, &err)
+		}
+		begin(t.Context()) // R1
+		end(<-token)       // R3
 		want(0, "R3")
-		turn.take(t.Context(), park.KindRead)
-		first, second := make(chan error, 1), make(chan error, 1)
-		s := bide.Open(t.Context())
-		defer s.Close(nil)
-		go take(t.Context(), first)
+		begin(t.Context())
+		scope := bide.Open(t.Context())
+		defer scope.Close(nil)
+		go begin(t.Context())
 		synctest.Wait()
-		want(taken|wanted, "R2")
-		go take(s, second)
+		want(wanted, "R2")
+		go begin(scope)
 		synctest.Wait()
-		turn.give()
-		want(wanted, "R4")
-		if turn.want() {
-			t.Error("free, but not to be had")
+		if len(token) != 1 || len(failed) != 0 {
+			t.Fatal("two have the turn")
 		}
-		if err := <-first; err != nil {
+		end(<-token)
+		want(wanted, "R4 with one left")
+		next := <-token
+		scope.Cancel(nil)
+		if err := <-failed; err != scope.Cause() {
 			t.Error(err)
 		}
-		want(taken|wanted, "R1 with somebody in the lot")
-		s.Cancel(nil)
-		if err := <-second; err != s.Cause() {
-			t.Error(err)
-		}
-		want(taken|wanted, "wanted in vain")
-		turn.give()
+		want(wanted, "wanted in vain")
+		end(next)
 		want(0, "R4 with nobody left")
-		if err := turn.take(s, park.KindRead); err != nil {
-			t.Error("a free turn is taken without a look:", err)
-		}
-		if err := turn.take(s, park.KindRead); err != s.Cause() {
+		begin(scope)
+		if err := <-failed; err != scope.Cause() {
 			t.Error(err)
 		}
+		s.close()
+		want(shut, "closed")
+		begin(t.Context())
+		end(<-token)
+		want(shut, "for ever")
 	})
 }
 

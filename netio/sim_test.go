@@ -12,11 +12,12 @@ import (
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/internal/sim"
+	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/netio"
 )
 
 // All orders of a few steps: see package sim. What the connection itself does is one step: net.Pipe's, which works in
-// bubbles.
+// bubbles. Who reads under w.Context() has to get a byte, or the model fails because somebody waits for ever.
 
 // A cancel against the end of a read: what came is not lost, and the next read is not poked.
 func TestSimPoke(t *testing.T) {
@@ -94,6 +95,121 @@ func TestSimClose(t *testing.T) {
 				return errors.New("it is still filed")
 			}
 			s.Close(nil)
+			return nil
+		})
+	})
+}
+
+// wire is a connection in memory, and a peer that writes n bytes, one after the other.
+func wire(w *sim.World, n int) *netio.Conn {
+	a, peer := net.Pipe()
+	c := netio.New(alone{Conn: a, busy: new(bool)})
+	w.Go("peer", func() {
+		for range n {
+			peer.Write([]byte("x"))
+		}
+	})
+	w.Check(func() error { c.Close(); return peer.Close() })
+	return c
+}
+
+// alone is a connection that is read by one at a time.
+type alone struct {
+	net.Conn
+	busy *bool
+}
+
+func (a alone) Read(p []byte) (int, error) {
+	if *a.busy {
+		panic("two have the turn")
+	}
+	*a.busy = true
+	defer func() { *a.busy = false }()
+	step.At("read")
+	return a.Conn.Read(p)
+}
+
+// gets reads a byte under w.Context().
+func gets(w *sim.World, c *netio.Conn) {
+	if n, err := c.ReadContext(w.Context(), make([]byte, 1)); n != 1 || err != nil {
+		panic(fmt.Sprintf("read %d, %v", n, err))
+	}
+}
+
+// impatient reads a byte under ctx, and if that is canceled meanwhile, under w.Context().
+func impatient(w *sim.World, c *netio.Conn, ctx context.Context) {
+	n, err := c.ReadContext(ctx, make([]byte, 1))
+	switch {
+	case n == 0 && errors.Is(err, context.Canceled):
+		gets(w, c)
+	case n != 1 || err != nil:
+		panic(fmt.Sprintf("the impatient one has read %d, %v", n, err))
+	}
+}
+
+// canceledScope is one that a goroutine of the model cancels.
+func canceledScope(w *sim.World, opts ...bide.Option) *bide.Scope {
+	s := bide.Open(context.Background(), opts...)
+	w.Go("cancel", func() { s.Cancel(nil) })
+	w.Check(func() error { s.Close(nil); return nil })
+	return s
+}
+
+func TestSimTurn(t *testing.T) {
+	sim.Explore(t, "three want the turn, one not for long", func(w *sim.World) {
+		c, s := wire(w, 3), canceledScope(w)
+		w.Go("impatient", func() { impatient(w, c, s) })
+		w.Go("a", func() { gets(w, c) })
+		w.Go("b", func() { gets(w, c) })
+	})
+}
+
+func TestSimScopes(t *testing.T) {
+	sim.Explore(t, "filed in a scope that is canceled, read under another", func(w *sim.World) {
+		c, s := wire(w, 2), canceledScope(w)
+		w.Go("a", func() {
+			impatient(w, c, s)
+			gets(w, c)
+		})
+	})
+}
+
+func TestSimClosedScope(t *testing.T) {
+	sim.Explore(t, "a scope that is closed while a connection is filed there", func(w *sim.World) {
+		c, s := wire(w, 2), bide.Open(context.Background())
+		w.Go("a", func() {
+			impatient(w, c, s)
+			gets(w, c)
+		})
+		w.Go("close", func() { s.Close(nil) })
+	})
+}
+
+func TestSimAccount(t *testing.T) {
+	sim.Explore(t, "a scope that keeps accounts", func(w *sim.World) {
+		c, s := wire(w, 2), canceledScope(w, bide.Account())
+		w.Go("impatient", func() { impatient(w, c, s) })
+		w.Go("a", func() { gets(w, c) })
+	})
+}
+
+func TestSimCloseTurn(t *testing.T) {
+	sim.Explore(t, "Close beside reads", func(w *sim.World) {
+		a, _ := net.Pipe()
+		c, s := netio.New(a), bide.Open(context.Background())
+		for _, name := range []string{"a", "b"} {
+			w.Go(name, func() {
+				if _, err := c.ReadContext(s, make([]byte, 1)); err == nil {
+					panic("read from nobody")
+				}
+			})
+		}
+		w.Go("close", func() { c.Close() })
+		w.Check(func() error {
+			defer s.Close(nil)
+			if netio.Filed(c) {
+				return errors.New("a closed connection is filed")
+			}
 			return nil
 		})
 	})

@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/netio"
 )
 
 // Cancels aimed at every moment of a transfer: every operation ends, and every byte arrives, once and in order, though
 // writer and reader change their scopes all the time.
 func TestStormCancels(t *testing.T) {
-	seed := seedOf(t)
+	seed := stress.Seed(t)
 	for _, kind := range []string{"tcp", "pipe"} {
 		t.Run(kind, func(t *testing.T) {
 			var a, b net.Conn
@@ -114,7 +115,7 @@ func under(t *testing.T, rng *rand.Rand, op func(ctx context.Context) error) {
 
 // Closes aimed at operations: they end, and the connection is filed nowhere.
 func TestStormCloses(t *testing.T) {
-	seed := seedOf(t)
+	seed := stress.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 3))
 	s := bide.Open(t.Context())
 	defer s.Close(nil)

@@ -2,88 +2,77 @@ package netio
 
 import (
 	"context"
-	"sync/atomic"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/step"
 	"bide.invalid/bide/park"
 )
 
-// A turn is a lock of one word: one operation at a time.
+// A turn is one operation's time on a side: the waiter is claimed by it. Who finds it claimed waits in turns, under the
+// side's address.
 //
-//	taken    bit 0
-//	wanted   bit 1: somebody may be in the lot; set and cleared under the lot's lock. Set in vain it costs one look.
+//	wanted    somebody may be in the lot; set and cleared under the lot's lock. Set in vain it costs one look
+//	shut      the connection is closed; never cleared
 //
-//	R1 free → taken          tryTake, whatever wanted is
-//	R2 taken → taken wanted  want, filed in the same section
-//	R3 taken → free          give, not wanted
-//	R4 taken wanted → free   give, which wakes the first in the lot to try; wanted stays while somebody is left there
-type turn struct{ word atomic.Uint32 }
-
+//	R1 free → taken      begin, whatever wanted is; or wait
+//	R2 wanted set        wait, filed in the same section, unless the turn is free now (R1)
+//	R3 taken → free      end, release
+//	R4 wanted cleared    pass, which wakes the first in the lot, to try; only if nobody is left there
+//
+// The handshake: who wants the turn sets wanted, then tries it; who has it frees it, then looks at wanted. One of them
+// sees the other. shut likewise: close sets it and tries the turn, to take the waiter out; who has the turn does it.
 const (
-	taken = 1 << iota
-	wanted
+	wanted = 1 << iota
+	shut
 )
 
 // turns is where those wait who want one: no connection needs room for them.
 var turns park.Lot
 
-// take waits for the turn as long as ctx allows.
-func (t *turn) take(ctx context.Context, k park.Kind) error {
-	if t.word.CompareAndSwap(0, taken) { // R1
-		return nil
-	}
-	return t.wait(ctx, k)
-}
-
-func (t *turn) wait(ctx context.Context, k park.Kind) error {
+// wait waits for the turn as long as ctx allows, behind those who wait already. But an operation that comes just when the
+// turn is free may overtake whoever was woken.
+func (s *side) wait(ctx context.Context) (t park.Token, err error) {
 	if err := park.Err(ctx); err != nil {
-		return err
+		return t, err
 	}
-	for !t.tryTake() {
-		if turns.Park(ctx, t, clock.Forever, k, t.want) == park.Canceled {
-			return park.Reason(ctx)
-		}
-	}
-	return nil
-}
-
-func (t *turn) tryTake() bool {
 	for {
-		w := t.word.Load()
-		if w&taken != 0 {
-			return false
-		}
-		if t.word.CompareAndSwap(w, w|taken) { // R1
-			return true
-		}
-	}
-}
-
-// want reports whether the turn is somebody else's, who knows now.
-func (t *turn) want() bool {
-	for {
-		w := t.word.Load()
-		if w&taken == 0 {
-			return false
-		}
-		if t.word.CompareAndSwap(w, w|wanted) { // R2
-			return true
+		got := false
+		o := turns.Park(ctx, s, clock.Forever, s.kind, func() bool {
+			step.At("netio.want")
+			s.flags.Or(wanted) // R2
+			t, got = s.w.Claim()
+			return !got
+		})
+		switch {
+		case got:
+			return t, nil
+		case o == park.Canceled:
+			return t, park.Reason(ctx)
 		}
 	}
 }
 
-func (t *turn) give() {
-	if !t.word.CompareAndSwap(taken, 0) { // R3
-		t.wake()
+// pass is called when the turn is free, or was.
+func (s *side) pass() {
+	step.At("netio.pass")
+	if s.flags.Load() != 0 {
+		s.passSlow()
 	}
 }
 
-func (t *turn) wake() {
-	turns.Wake(t, 1, park.Woken, func(_, left int) { // R4
-		if left > 0 {
-			t.word.Store(wanted)
-		} else {
-			t.word.Store(0)
+func (s *side) passSlow() {
+	if s.flags.Load()&shut != 0 {
+		if t, ok := s.w.Claim(); ok { // else whoever has it comes here
+			s.hold(t)
+			s.unfile() // F5
+			s.w.Free()
 		}
-	})
+	}
+	if s.flags.Load()&wanted != 0 {
+		turns.Wake(s, 1, park.Woken, func(_, left int) {
+			if left == 0 {
+				s.flags.And(^uint32(wanted)) // R4
+			}
+		})
+	}
 }

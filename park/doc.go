@@ -90,6 +90,9 @@
 // then no wake-up will come. Or it was too late: a wake-up is owed, and it receives that before the waiter is armed or
 // put back. [Waiter.Wait], [WaitRecv] and [Waiter.Withdraw] keep the rule; after Arm, call one of them, once.
 //
+// A waiter that goroutines share, one at a time, is claimed and not armed ([Waiter.Claim]): who withdraws in time lets go
+// of it by that, and who was too late receives the wake-up, undoes what its hook has done, and then frees it.
+//
 // # What a resolver owes
 //
 //   - One Unpark for each Resolve that returned true, and none for one that returned false.

@@ -4,16 +4,14 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
-	"strconv"
 	"testing"
 	"testing/synctest"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/invariant"
+	"bide.invalid/bide/internal/stress"
 )
 
 // check holds the table to I1 and I2, and reports who is filed, line by line.
@@ -306,12 +304,7 @@ func TestLotSmallCases(t *testing.T) {
 
 // Long random ones, on many keys, so that buckets grow and shrink.
 func TestLotModel(t *testing.T) {
-	seed, err := strconv.ParseUint(os.Getenv("BIDE_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-	}
-	t.Logf("BIDE_SEED=%d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
+	rnd := stress.Source(t)(0)
 	steps := 20_000
 	if testing.Short() || invariant.On {
 		steps /= 10

@@ -14,6 +14,7 @@ import (
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/invariant"
 	"bide.invalid/bide/internal/step"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/park"
 )
 
@@ -54,7 +55,7 @@ func (l *permitLot) move(i, j, n int) int {
 // the end nobody is filed.
 func TestStressLot(t *testing.T) {
 	const workers, each = 8, 1
-	source, more := seeded(t), lasting(2)
+	source, more := stress.Source(t), stress.Lasting(t, 2)
 	l := &permitLot{}
 	for i := range l.free {
 		l.free[i] = each
@@ -217,7 +218,7 @@ func TestBubbleLotThousand(t *testing.T) {
 
 // Many short bounds, and nobody who wakes: they all end, and leave nothing.
 func TestStressLotTimeoutStorm(t *testing.T) {
-	source, more := seeded(t), lasting(2)
+	source, more := stress.Source(t), stress.Lasting(t, 2)
 	var l park.Lot
 	var group sync.WaitGroup
 	var waits atomic.Int64
@@ -248,7 +249,7 @@ func TestStressLotTimeoutStorm(t *testing.T) {
 // taken once.
 func TestStressRecv(t *testing.T) {
 	const workers = 4
-	source, more := seeded(t), lasting(2)
+	source, more := stress.Source(t), stress.Lasting(t, 2)
 	c := make(chan int64, 2)
 	var (
 		mu           sync.Mutex

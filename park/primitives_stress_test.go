@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/internal/stress"
 )
 
 // The examples are primitives that somebody will copy: they hold, too.
@@ -16,7 +17,7 @@ import (
 // exclusive runs workers that take a lock by take, which may fail, and checks that they are alone in it.
 func exclusive(t *testing.T, take func(g, n int) bool, give func()) {
 	const workers = 8
-	more := lasting(2)
+	more := stress.Lasting(t, 2)
 	var group sync.WaitGroup
 	var inside, failed atomic.Int64
 	held, counter := [workers]int{}, 0 // counter: guarded by the lock, and watched by the race detector
@@ -50,7 +51,7 @@ func exclusive(t *testing.T, take func(g, n int) bool, give func()) {
 }
 
 func TestStressCancelableMutex(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	var m CancelableMutex
 	exclusive(t, func(g, n int) bool {
 		return m.TryLockFor(time.Duration(source(g*1000+n).IntN(200)) * time.Microsecond)
@@ -61,7 +62,7 @@ func TestStressCancelableMutex(t *testing.T) {
 }
 
 func TestStressWords(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	var words Words
 	var w Word
 	exclusive(t, func(g, n int) bool {
@@ -93,7 +94,7 @@ func TestStressWords(t *testing.T) {
 // still has the lock when Wait returns.
 func TestStressWordsCond(t *testing.T) {
 	const consumers = 6
-	source, more := seeded(t), lasting(2)
+	source, more := stress.Source(t), stress.Lasting(t, 2)
 	ctx := context.Background()
 	var words Words
 	var mu, cond Word

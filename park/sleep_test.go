@@ -10,6 +10,7 @@ import (
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/park"
 	"bide.invalid/bide/timer"
 )
@@ -97,7 +98,7 @@ func TestSleepShorterAndLonger(t *testing.T) {
 // scopes: exactly one of them ends each, and no sleep ends early by itself.
 func TestStressSleepsRealTime(t *testing.T) {
 	const sleepers = 8
-	source, more := seeded(t), lasting(1)
+	source, more := stress.Source(t), stress.Lasting(t, 1)
 	var count [park.User]atomic.Int64
 	var group sync.WaitGroup
 	for g := range sleepers {

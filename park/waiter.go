@@ -41,15 +41,13 @@ const (
 var kindNames = [...]string{"other", "sleep", "lock", "event", "future", "any", "nursery", "cond", "semaphore", "sequencer",
 	"group", "pool", "queue", "flight", "read", "write", "accept"}
 
-// String names the kind.
+// String names the kind; one of yours is called kind+64 and so on.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
 	}
-	return "kind+" + itoa(int(k))
+	return "kind+" + strconv.Itoa(int(k))
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // A Waiter is one goroutine's place to wait. See the package documentation for the way to use it.
 type Waiter struct {
@@ -176,6 +174,25 @@ func (w *Waiter) ArmOn(s *timer.Service, deadline clock.Instant) Token {
 		s.Cover(&w.entry, deadline)
 	}
 	return t
+}
+
+// Claim makes the caller the owner of a waiter that goroutines share, one at a time, and arms it, without a deadline. It
+// reports false if another one is the owner. It does not wait: for that there is [Lot.Park], with Claim in validate.
+//
+// The owner withdraws. If that returns [Self] it is the owner no more; anything else, or a Resolve of its own with
+// another outcome, for which it owes no Unpark, leaves it the owner until Free, and meanwhile it may Arm again, with
+// [clock.Forever]. So the waiter is a lock as well, for no more than arming costs.
+//
+// What an owner did before its Withdraw or Free happened before the return of the next Claim that succeeds.
+func (w *Waiter) Claim() (t Token, ok bool) { return w.word.claim() }
+
+// Free lets go of a waiter that was claimed, and is resolved, its wake-up received. Owner only.
+func (w *Waiter) Free() {
+	if invariant.On {
+		_, armed := w.word.current()
+		invariant.True(!armed && len(w.ch) == 0, "park: Free of a waiter that still waits")
+	}
+	w.word.free()
 }
 
 // Resolve ends the wait that t names, once: it reports whether it was this call that did. True: the wait's outcome is

@@ -2,10 +2,7 @@ package park_test
 
 import (
 	"context"
-	"math/rand/v2"
-	"os"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +13,7 @@ import (
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/invariant"
 	"bide.invalid/bide/internal/step"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/park"
 )
 
@@ -28,30 +26,6 @@ func some(n int) int {
 		return n / 10
 	}
 	return n
-}
-
-// lasting returns a function that reports true until the time for a stress run is over: a share of BIDE_STRESS, or of a
-// second.
-func lasting(share int) func() bool {
-	d, err := time.ParseDuration(os.Getenv("BIDE_STRESS"))
-	if err != nil {
-		d = time.Second
-		if testing.Short() {
-			d /= 10
-		}
-	}
-	end := time.Now().Add(d / time.Duration(share))
-	return func() bool { return time.Now().Before(end) }
-}
-
-// seeded returns a source for goroutine g, of the seed that BIDE_SEED gives, or that is drawn and printed.
-func seeded(t *testing.T) func(g int) *rand.Rand {
-	seed, err := strconv.ParseUint(os.Getenv("BIDE_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-	}
-	t.Logf("BIDE_SEED=%d", seed)
-	return func(g int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(g))) }
 }
 
 // A counter that can be waited for without a lock: the shape of every arm / publish / re-check / wait.
@@ -286,7 +260,7 @@ func (k *trail) stale(t *testing.T) {
 // of theirs are tried: no permit is lost or doubled, and nobody is woken by what was not meant for it.
 func TestStressPermits(t *testing.T) {
 	const workers, each = 8, 1
-	source, more := seeded(t), lasting(1)
+	source, more := stress.Source(t), stress.Lasting(t, 1)
 	lists := [2]*permits{{free: each}, {free: each}}
 	var count [park.User]atomic.Int64
 	var canceled atomic.Pointer[bide.Scope]

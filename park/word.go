@@ -1,6 +1,7 @@
 package park
 
 import (
+	"strconv"
 	"sync/atomic"
 
 	"bide.invalid/bide/internal/step"
@@ -21,7 +22,13 @@ import (
 //	T2 armed → resolved          Resolve: anybody, one CAS from the token. It cancels the timeout as well, since
 //	                             the driver believes no deadline before it has read an armed word
 //
-//	I1 a generation is resolved at most once
+// A waiter that goroutines share (Waiter.Claim) has one of them as its owner at a time. It is free while idle, or resolved
+// with Self; who resolves it with Self, or frees it, is its owner no more.
+//
+//	T3 free → armed              Claim: anybody, one CAS, and is the owner then; generation + 1
+//	T4 resolved → free           Free: the owner, one store: the outcome becomes Self
+//
+//	I1 a generation is resolved at most once; T4 changes what was resolved
 //	I2 a token of an earlier generation never wins: its CAS fails
 //	I3 whoever took T2 sends exactly one wake-up; the owner took T2 itself (Self), or receives it before the next T1
 //
@@ -63,7 +70,7 @@ func (o Outcome) String() string {
 	if o < User {
 		return outcomeNames[o]
 	}
-	return "user+" + itoa(int(o-User))
+	return "user+" + strconv.Itoa(int(o-User))
 }
 
 // mustEnd panics unless a wait can end with o.
@@ -79,6 +86,29 @@ func (w *word) arm() Token {
 	step.At("park.arm")
 	w.v.Store(v) // T1
 	return Token{v}
+}
+
+// claim: T3.
+func (w *word) claim() (t Token, ok bool) {
+	v := w.v.Load()
+	if !isFree(v) {
+		return t, false
+	}
+	t = Token{(v>>genShift+1)<<genShift | armedBit}
+	step.At("park.claim")
+	return t, w.v.CompareAndSwap(v, t.v) // T3
+}
+
+// free: T4. Owner only.
+func (w *word) free() {
+	v := w.v.Load()>>genShift<<genShift | uint64(Self)<<outcomeShift
+	step.At("park.free")
+	w.v.Store(v) // T4
+}
+
+func isFree(v uint64) bool {
+	state := v & (1<<genShift - 1)
+	return state == 0 || state == uint64(Self)<<outcomeShift
 }
 
 // resolve: T2.

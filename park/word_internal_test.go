@@ -158,8 +158,27 @@ func TestTransitions(t *testing.T) {
 			}
 		})
 	}
+
+	// Goroutines that share a waiter claim it, and free it.
+	w = New(nil)
+	claim := func() {
+		var ok bool
+		if tok, ok = w.word.claim(); !ok {
+			t.Error("claim of what is free failed")
+		}
+	}
+	step("T3", "idle", &w.word, arms, claim)
+	w.Withdraw(tok)
+	step("T3", "withdrawn", &w.word, arms, claim)
+	for _, o := range allOutcomes() {
+		w.Resolve(tok, o)
+		step("T4", "resolved", &w.word, func(before, after state) bool {
+			return !before.armed && before.outcome == o && after == state{false, Self, before.gen}
+		}, w.word.free)
+		step("T3", "freed", &w.word, arms, claim)
+	}
 	taken.demand(t, "word.go", "T", "T1 idle", "T1 resolved", "T2 waker", "T2 driver", "T2 host", "T2 owner",
-		"T2 owner, for its context")
+		"T2 owner, for its context", "T3 idle", "T3 withdrawn", "T3 freed")
 }
 
 // What is no transition leaves the word alone.
@@ -177,6 +196,9 @@ func TestNoTransition(t *testing.T) {
 	if w.resolve(Token{}, Woken) {
 		t.Error("the zero Token won")
 	}
+	if _, ok := w.claim(); ok {
+		t.Error("claimed while armed")
+	}
 	if got := w.v.Load(); got != before {
 		t.Errorf("a failed resolve changed the word: %#x became %#x", before, got)
 	}
@@ -189,6 +211,10 @@ func TestNoTransition(t *testing.T) {
 			t.Fatal("the token lost")
 		}
 		before = w.v.Load()
+		if _, ok := w.claim(); ok != (o == Self) {
+			t.Errorf("claim of a word resolved with %v: %v", o, ok)
+		}
+		w.v.Store(before)
 		for _, again := range []Outcome{Woken, o, Self} {
 			if w.resolve(tok, again) || w.resolve(first, again) {
 				t.Fatal("I1: a generation was resolved twice")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
@@ -208,10 +209,10 @@ func TestBarrierOrders(t *testing.T) {
 
 // Parties that come and go: as many go on as make whole rounds, each with one last, and at the end nobody is counted.
 func TestStressBarrier(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	atProcs(t, func(t *testing.T) {
 		const workers, parties = 8, 7
-		more := lasting(2 * len(procs))
+		more := stress.Lasting(t, 2*len(procs))
 		b := syncs.NewBarrier(parties)
 		end := open(t, context.Background())
 		var through, lasts, failed atomic.Int64

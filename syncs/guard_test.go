@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
@@ -87,7 +88,7 @@ func TestGuardAlone(t *testing.T) {
 		const goroutines, rounds = 8, 200
 		g := syncs.NewGuard(0)
 		var group sync.WaitGroup
-		source := seeded(t)
+		source := stress.Source(t)
 		done := make([]int, goroutines)
 		for i := range goroutines {
 			group.Go(func() {

@@ -13,6 +13,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
@@ -157,7 +158,7 @@ func (s subject) run(h *history, source func(g int) *rand.Rand, clients, steps i
 
 // check runs histories until the time is over or one is wrong, which it reports.
 func (s subject) check(t *testing.T, more func() bool) (wrong bool) {
-	source := seeded(t)
+	source := stress.Source(t)
 	var h history
 	rounds := 0
 	for ; rounds < 3 || more(); rounds++ {
@@ -202,7 +203,7 @@ var broken []subject
 func TestLinear(t *testing.T) {
 	for _, s := range linear {
 		t.Run(s.name, func(t *testing.T) {
-			if s.check(t, lasting(4)) {
+			if s.check(t, stress.Lasting(t, 4)) {
 				t.Error("there is no order in which this could have happened")
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
@@ -42,11 +43,11 @@ func TestLitmusLastToken(t *testing.T) {
 		for _, threads := range []uint64{1, 4} {
 			t.Run(fmt.Sprintf("%s/%d", x.name, threads), func(t *testing.T) {
 				if os.Getenv("BIDE_STRESS") == "" {
-					x.make().run(t, threads, uint64(some(20_000)), lasting(8))
+					x.make().run(t, threads, uint64(some(20_000)), stress.Lasting(t, 8))
 					return
 				}
 				ever := func() bool { return true }
-				for more, again := lasting(6), true; again; again = more() {
+				for more, again := stress.Lasting(t, 6), true; again; again = more() {
 					x.make().run(t, threads, 200_000, ever)
 				}
 			})

@@ -13,13 +13,14 @@ import (
 	"bide.invalid/bide"
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/invariant"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
 // A thousand wait under one scope, which is canceled while what they wait for goes from one to the next: each returns
 // once, with or without it; nobody has it and is canceled, and at the end it is there.
 func TestStressThousandWaiters(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	for i, x := range calls {
 		t.Run(x.name, func(t *testing.T) {
 			n, rounds := 1000, 3
@@ -148,11 +149,11 @@ var exclusives = []struct {
 
 // Mutual exclusion, under all kinds of contexts and bounds: who got nil holds it, alone, and at the end nothing is left.
 func TestStressExclusive(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	for _, x := range exclusives {
 		t.Run(x.name, func(t *testing.T) {
 			atProcs(t, func(t *testing.T) {
-				more := lasting(4 * len(procs))
+				more := stress.Lasting(t, 4*len(procs))
 				ways := x.make()
 				var inside, held, failed atomic.Int64
 				counter := int64(0) // guarded by the lock; the race detector watches
@@ -213,9 +214,9 @@ func TestStressExclusive(t *testing.T) {
 
 // Readers and writers: a writer is alone, and readers only with readers.
 func TestStressRWMutex(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	atProcs(t, func(t *testing.T) {
-		more := lasting(2 * len(procs))
+		more := stress.Lasting(t, 2*len(procs))
 		var m syncs.RWMutex
 		var readers, writers, failed, together atomic.Int64
 		var counter int64
@@ -284,12 +285,12 @@ func TestStressRWMutex(t *testing.T) {
 
 // Permits are never given twice, and all are there at the end, whatever is canceled, refused, or resized meanwhile.
 func TestStressSemaphore(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	for _, resized := range []bool{false, true} {
 		t.Run(fmt.Sprintf("resized=%v", resized), func(t *testing.T) {
 			atProcs(t, func(t *testing.T) {
 				const most = 10
-				more := lasting(4 * len(procs))
+				more := stress.Lasting(t, 4*len(procs))
 				s := syncs.NewSemaphore(most)
 				var inUse, got, failed, refused atomic.Int64
 				var group sync.WaitGroup
@@ -363,11 +364,11 @@ func TestStressSemaphore(t *testing.T) {
 // Rounds of one who is patient and some who are not, and one thing at a time for which there is one signal: if a
 // canceled wait swallows that, the patient one sleeps for ever beside the thing.
 func TestStressCond(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	for _, broadcast := range []bool{false, true} {
 		t.Run(fmt.Sprintf("broadcast=%v", broadcast), func(t *testing.T) {
 			atProcs(t, func(t *testing.T) {
-				more := lasting(4 * len(procs))
+				more := stress.Lasting(t, 4*len(procs))
 				r := source(0)
 				var mu syncs.Mutex
 				c := syncs.Cond{L: mu.Locker()}

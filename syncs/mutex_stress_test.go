@@ -12,15 +12,16 @@ import (
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
 // Mutual exclusion, under all kinds of contexts and bounds: who got nil holds it, alone, and at the end nothing is left.
 func TestStressMutex(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	atProcs(t, func(t *testing.T) {
 		const workers = 8
-		more := lasting(len(procs))
+		more := stress.Lasting(t, len(procs))
 		var m syncs.Mutex
 		var inside, held, failed atomic.Int64
 		counter := int64(0) // guarded by m; the race detector watches
@@ -82,10 +83,10 @@ func TestStressMutex(t *testing.T) {
 // Many short bounds, and nothing to get: all of them end, each with the error of its bound, and when the lock is
 // released somebody gets it.
 func TestStressTimeoutStorm(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	atProcs(t, func(t *testing.T) {
 		const workers = 16
-		more := lasting(2 * len(procs))
+		more := stress.Lasting(t, 2*len(procs))
 		var m syncs.Mutex
 		m.TryLock()
 		var attempts [workers]int
@@ -130,7 +131,7 @@ func TestStressTimeoutStorm(t *testing.T) {
 // does not, this hangs.
 func TestStressTimeoutStormWithProgress(t *testing.T) {
 	const workers = 8
-	source, more := seeded(t), lasting(2)
+	source, more := stress.Source(t), stress.Lasting(t, 2)
 	var m syncs.Mutex
 	var got atomic.Int64
 	var storm, patient sync.WaitGroup

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
@@ -137,7 +138,7 @@ func TestBubbleRecvAllAtOnce(t *testing.T) {
 // Values are neither lost nor doubled, whoever else ends the waits.
 func TestStressRecv(t *testing.T) {
 	const senders, workers = 2, 5
-	source, more := seeded(t), lasting(2)
+	source, more := stress.Source(t), stress.Lasting(t, 2)
 	values := make(chan int64)
 	end := open(t, context.Background())
 	var e syncs.Event

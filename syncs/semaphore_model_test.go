@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
@@ -36,7 +37,7 @@ func (m *semModel) settle() {
 
 // Random calls, one at a time, each until all is at rest: after each, everybody stands as the model says.
 func TestBubbleSemaphoreModel(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	for run := range some(300) {
 		r := source(run)
 		synctest.Test(t, func(t *testing.T) {

@@ -2,14 +2,10 @@ package syncs_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"bide.invalid/bide/internal/invariant"
 	"bide.invalid/bide/internal/step"
@@ -26,30 +22,6 @@ func some(n int) int {
 		return n / 5
 	}
 	return n
-}
-
-// lasting returns a function that reports true until the time for a stress run is over: a share of BIDE_STRESS, or of
-// a second.
-func lasting(share int) func() bool {
-	d, err := time.ParseDuration(os.Getenv("BIDE_STRESS"))
-	if err != nil {
-		d = time.Second
-		if testing.Short() {
-			d /= 10
-		}
-	}
-	end := time.Now().Add(d / time.Duration(share))
-	return func() bool { return time.Now().Before(end) }
-}
-
-// seeded returns a source for goroutine g, of the seed that BIDE_SEED gives, or that is drawn and printed.
-func seeded(t *testing.T) func(g int) *rand.Rand {
-	seed, err := strconv.ParseUint(os.Getenv("BIDE_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-	}
-	t.Logf("BIDE_SEED=%d", seed)
-	return func(g int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(g))) }
 }
 
 // race runs fs at the same time, from the moment at which ready reports true. The caller waits for them.

@@ -7,16 +7,17 @@ import (
 	"testing"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
 // Waits for numbers near and far, in all ways, while the count goes on, and now and then everybody is sent away: a nil
 // means that the number is reached, an error that nothing is left, and nobody who waits for what is reached sleeps on.
 func TestStressSequencer(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	atProcs(t, func(t *testing.T) {
 		const workers, movers = 6, 2
-		more := lasting(2 * len(procs))
+		more := stress.Lasting(t, 2*len(procs))
 		var s syncs.Sequencer
 		var other syncs.Event
 		end := open(t, context.Background())
@@ -97,10 +98,10 @@ func TestStressSequencer(t *testing.T) {
 // An AutoEvent that is set is a lock that is free: it is handed around among many who come and go, and it is neither
 // lost nor doubled.
 func TestStressAutoEvent(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	atProcs(t, func(t *testing.T) {
 		const workers = 8
-		more := lasting(2 * len(procs))
+		more := stress.Lasting(t, 2*len(procs))
 		var e syncs.AutoEvent
 		var inside, held, failed atomic.Int64
 		counter := int64(0) // the race detector watches
@@ -153,10 +154,10 @@ func TestStressAutoEvent(t *testing.T) {
 // Rounds of work that follow each other at once, while others wait, with bounds that come in between: who got nil has
 // seen all of the round that ran when it began to wait.
 func TestStressWaitGroup(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	atProcs(t, func(t *testing.T) {
 		const waiters, workers = 5, 3
-		more := lasting(2 * len(procs))
+		more := stress.Lasting(t, 2*len(procs))
 		var g syncs.WaitGroup
 		var round atomic.Int64 // of the work that is going on, or is to begin
 		var finished [1024]atomic.Int64
@@ -273,7 +274,7 @@ func TestStressThousandUnderOneScope(t *testing.T) {
 
 // Futures that are used again and again by one pair, with functions: each round's value is seen once by each.
 func TestStressFutureRounds(t *testing.T) {
-	more := lasting(4)
+	more := stress.Lasting(t, 4)
 	var f, back syncs.Future[int]
 	rounds := 0
 	over := make(chan struct{})

@@ -12,16 +12,17 @@ import (
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
 // Values through a queue under all kinds of contexts and bounds: each value that was put comes out once, and no other.
 func TestStressQueue(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	for _, room := range []int{0, 3} {
 		atProcs(t, func(t *testing.T) {
 			const putters, getters = 4, 4
-			more := lasting(4 * len(procs))
+			more := stress.Lasting(t, 4*len(procs))
 			q := syncs.NewQueue[int](room)
 			var failed atomic.Int64
 			var puts, gets [putters + getters][]int
@@ -110,10 +111,10 @@ func TestStressQueue(t *testing.T) {
 // Items lent under all kinds of contexts and bounds, with a New that fails now and then: each is lent to one at a time
 // and destroyed once, there are never more than may be, and at the end none is left.
 func TestStressPool(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	atProcs(t, func(t *testing.T) {
 		const workers, most = 8, 3
-		more := lasting(len(procs))
+		more := stress.Lasting(t, len(procs))
 		f := &factory{t: t}
 		var news atomic.Int64
 		p := &syncs.Pool[*thing]{Destroy: f.destroy, Max: most, Bound: time.Minute, Idle: 2 * time.Millisecond,
@@ -180,10 +181,10 @@ func TestStressPool(t *testing.T) {
 // Calls by keys, under all kinds of contexts and bounds: each gets the value of a call that ran while it was there, or an
 // error; every call ends.
 func TestStressFlight(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	atProcs(t, func(t *testing.T) {
 		const workers, keys = 8, 2
-		more := lasting(2 * len(procs))
+		more := stress.Lasting(t, 2*len(procs))
 		var g syncs.Flight[int, int64]
 		var began, got, failed, calls atomic.Int64
 		var mu sync.Mutex
@@ -378,7 +379,7 @@ var crowds = []crowd{
 // A thousand wait, each under a context of its own, and cancellations are aimed at those whose turn it is: nobody is both
 // canceled and holding, nobody is forgotten, and nothing is lost.
 func TestStormCancelsAimedAtGrants(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	for _, c := range crowds {
 		t.Run(c.name, func(t *testing.T) {
 			canceled := 0
@@ -450,7 +451,7 @@ func TestStormCancelsAimedAtGrants(t *testing.T) {
 
 // The same under one scope, which is canceled while the grants go on: each resumes once, with exactly one of the two.
 func TestStormOneScope(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	for _, c := range crowds {
 		t.Run(c.name, func(t *testing.T) {
 			granted, canceled := 0, 0
@@ -590,7 +591,7 @@ func TestBubbleTimeoutStorm(t *testing.T) {
 
 // Real time: while many with short bounds come and go, those who are patient make progress, each of them.
 func TestTimeoutStormStarvesNobodyRealTime(t *testing.T) {
-	source := seeded(t)
+	source := stress.Source(t)
 	f := &factory{t: t}
 	pool := &syncs.Pool[*thing]{New: f.make, Destroy: f.destroy, Max: 1}
 	queue := syncs.NewQueue[int](1)

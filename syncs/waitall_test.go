@@ -11,6 +11,7 @@ import (
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
@@ -232,7 +233,7 @@ func TestInstantRealTime(t *testing.T) {
 // Events that pulse, futures, counters: a nil says that each was ready since the call began, an error leaves nothing.
 func TestStressWaitAll(t *testing.T) {
 	const workers, n = 4, 5
-	source, more := seeded(t), lasting(2)
+	source, more := stress.Source(t), stress.Lasting(t, 2)
 	end := open(t, context.Background())
 	var events [n]syncs.Event
 	var sets [n]atomic.Int64 // counted before each Set

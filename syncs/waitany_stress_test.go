@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/syncs"
 )
 
@@ -14,7 +15,7 @@ import (
 // that it was set after the call began, and a last Set releases everybody.
 func TestStressEvents(t *testing.T) {
 	const workers, setters, n = 6, 2, 10
-	source, more := seeded(t), lasting(1)
+	source, more := stress.Source(t), stress.Lasting(t, 1)
 	var events [n]syncs.Event
 	var sets [n]atomic.Int64 // counted before each Set
 	var released, failed atomic.Int64
@@ -83,7 +84,7 @@ func TestStressEvents(t *testing.T) {
 // Futures that are completed once, by several, and waited for by many.
 func TestStressFutures(t *testing.T) {
 	const writers, readers = 3, 4
-	source, more := seeded(t), lasting(2)
+	source, more := stress.Source(t), stress.Lasting(t, 2)
 	rounds, canceled := 0, 0
 	for r := source(0); more(); rounds++ {
 		var f syncs.Future[int]

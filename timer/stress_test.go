@@ -2,45 +2,17 @@ package timer_test
 
 import (
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/stress"
 	"bide.invalid/bide/timer"
 )
-
-// stressTime is how long a stress test runs: BIDE_STRESS=1m for longer.
-func stressTime(t *testing.T) time.Duration {
-	t.Helper()
-	if s := os.Getenv("BIDE_STRESS"); s != "" {
-		d, err := time.ParseDuration(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
-	}
-	if testing.Short() {
-		return 200 * time.Millisecond
-	}
-	return time.Second
-}
-
-// stressSeed prints the seed, and takes one: BIDE_STRESS_SEED. Decisions are replayed, interleavings are not.
-func stressSeed(t *testing.T) uint64 {
-	t.Helper()
-	seed, err := strconv.ParseUint(os.Getenv("BIDE_STRESS_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-	}
-	t.Logf("BIDE_STRESS_SEED=%d", seed)
-	return seed
-}
 
 // subject is a timer and what its one user knows: whether a call is to come, from when on, and how many calls that
 // were no longer prevented have yet to arrive.
@@ -158,7 +130,7 @@ func (s *subject) rest(lost *atomic.Bool) {
 
 // TestStressRealTime: everything at once, against the real clock: nothing early, nothing lost, nothing twice.
 func TestStressRealTime(t *testing.T) {
-	seed, end := stressSeed(t), clock.After(stressTime(t))
+	seed, end := stress.Seed(t), clock.After(stress.Time(t))
 	var lost, over atomic.Bool
 	var subjects, fresh [8][]*subject
 	var wg, drivers sync.WaitGroup
@@ -184,7 +156,7 @@ func TestStressRealTime(t *testing.T) {
 			<-tick
 		}
 	})
-	watchdog := time.AfterFunc(stressTime(t)+30*time.Second, func() {
+	watchdog := time.AfterFunc(stress.Time(t)+30*time.Second, func() {
 		lost.Store(true)
 		for g := range subjects {
 			for _, s := range slices.Concat(subjects[g], fresh[g]) {

@@ -94,7 +94,7 @@ type Mutex struct{ mu sync.Mutex }
 
 func (m *Mutex) Lock() {
 	for !m.mu.TryLock() {
-		if !ask("lock", m.free) {
+		if scheduler.Load() == nil || !ask("lock", m.free) { // m.free is allocated; without a Scheduler nothing is
 			m.mu.Lock()
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/internal/stress"
 )
 
 // fuzzed are the queues that bytes are played on: all but those that have smaller ones of their kind in the list.
@@ -74,7 +75,7 @@ func FuzzQueues(f *testing.F) {
 
 // TestQueuesRead: the fuzz target's reading of bytes reaches every kind of operation, near and far.
 func TestQueuesRead(t *testing.T) {
-	source := seeded(t)(0)
+	source := stress.Source(t)(0)
 	rounds := 300
 	if testing.Short() {
 		rounds = 50

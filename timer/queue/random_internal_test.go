@@ -3,24 +3,13 @@ package queue
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/invariant"
+	"bide.invalid/bide/internal/stress"
 )
-
-// seeded returns a source for round g, of the seed that BIDE_SEED gives, or that is drawn and printed.
-func seeded(t testing.TB) func(g int) *rand.Rand {
-	seed, err := strconv.ParseUint(os.Getenv("BIDE_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-	}
-	t.Logf("BIDE_SEED=%d", seed)
-	return func(g int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(g))) }
-}
 
 // random: random operations on a few items at a time, and on a thousand.
 func (s *suite) random() {
@@ -28,7 +17,7 @@ func (s *suite) random() {
 	if testing.Short() || invariant.On {
 		rounds, many = 40, 2
 	}
-	source := seeded(s)
+	source := stress.Source(s)
 	for g := range rounds {
 		s.run(1+g%30, func(p *player) error { return s.scramble(p, source(g), 200) }, "round %d", g)
 	}

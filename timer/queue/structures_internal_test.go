@@ -330,3 +330,37 @@ func TestSlab(t *testing.T) {
 		t.Errorf("the first item has node %d", items[0].place)
 	}
 }
+
+// TestSlabLooks: base follows the time, so that what is near is looked at when it is due, also where a slot was open
+// before; and a pop stops after so many moves.
+func TestSlabLooks(t *testing.T) {
+	const tick = 1 << 20
+	q := probed(t, NewSlabWheel(tick))
+	var x Item
+	var buf [1]*Item
+	for _, at := range []clock.Instant{5, width + 5, 10*width + 5} { // the same slot of the finest level
+		q.Expire(at/width*width*tick, buf[:])
+		q.Schedule(&x, at*tick)
+		if next, _ := q.Next(); next != at*tick {
+			t.Errorf("what is due at tick %d is looked at first at %d", at, next/tick)
+		}
+		if q.Expire(at*tick, buf[:]) != 1 {
+			t.Fatalf("what is due at tick %d does not come", at)
+		}
+	}
+	const start = width * width * tick // a slot of the third level
+	items := make([]Item, 3*looks)
+	for i := range items {
+		q.Schedule(&items[i], start+tick)
+	}
+	calls := 0
+	for next, _ := q.Next(); next <= start; next, _ = q.Next() {
+		if q.Expire(start, buf[:]) != 0 {
+			t.Fatal("something came a tick early")
+		}
+		calls++
+	}
+	if calls < 3 {
+		t.Errorf("%d moves took %d calls", len(items), calls)
+	}
+}

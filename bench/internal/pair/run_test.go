@@ -71,13 +71,13 @@ func TestFewerRounds(t *testing.T) {
 }
 
 func TestOp(t *testing.T) {
-	var sink *[2]int
+	var sink *[2]int64
 	ops := 0
 	m, err := Measure(Row{Run: func(r *Run) error {
 		for r.Next() {
 			r.Op("allocates", func(n int) {
 				for range n {
-					sink = new([2]int)
+					sink = new([2]int64)
 				}
 			})
 			r.Op("counts", func(n int) { ops += n })

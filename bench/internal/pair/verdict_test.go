@@ -101,7 +101,7 @@ func TestHeadline(t *testing.T) {
 
 // A row that judges nothing shows its first line.
 func TestHeadlineShown(t *testing.T) {
-	row := Row{Name: "S1", Lines: []Line{sample.Lines[1], {Case: "later", Ours: "ours", Of: Bytes}}}
+	row := Row{Name: "S1", Lines: []Line{sample.Lines[1], {Case: "later", Ours: "ours", Of: Ns}}}
 	all, _ := row.Judge(of(Ns, map[string][]float64{"ours": {100}, "old@1M": {300}}))
 	if got, want := row.Headline(all), "S1  quick: 100 ns, old 300 ns; 3 ×, shown"; got != want {
 		t.Errorf("%q, want %q", got, want)
