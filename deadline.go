@@ -115,6 +115,7 @@ func (s *Scope) setDue(due clock.Instant) bool {
 	if due != clock.Forever && (s.start == clock.Forever || s.state.And(^stamped)&stamped != 0) {
 		s.start = now
 	}
+	step.At("scope.moved") // the driver may believe the old one until now
 	s.due.Store(int64(due))
 	s.site = by
 	if due > now && s.state.Load()&observed != 0 {

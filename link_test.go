@@ -2,7 +2,9 @@ package bide_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"bide.invalid/bide"
@@ -55,4 +57,41 @@ func TestLink(t *testing.T) {
 		c.Settle()
 	})
 	c.Panics(func() { bide.Open(context.Background()).Link(nil) }, "bide: Link: nil context") //nolint:staticcheck // on purpose
+}
+
+// A noting context says how many are linked to it: package context asks for its AfterFunc.
+type noting struct {
+	context.Context
+	linked atomic.Int32
+}
+
+func (n *noting) AfterFunc(func()) (stop func() bool) {
+	n.linked.Add(1)
+	return func() bool { n.linked.Add(-1); return true }
+}
+
+func (*noting) Value(any) any { return nil } // or it goes by the context within
+
+// A scope that has ended is not linked to the other context any more.
+func TestLinkEndsBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		other := &noting{Context: ctx}
+		s := bide.Open(context.Background())
+		s.Link(other)
+		unlink := s.Link(other)
+		if n := other.linked.Load(); n != 2 {
+			t.Fatalf("%d are linked", n)
+		}
+		unlink()
+		if n := other.linked.Load(); n != 1 {
+			t.Errorf("%d are linked, one was unlinked", n)
+		}
+		s.Close(nil)
+		synctest.Wait()
+		if n := other.linked.Load(); n != 0 {
+			t.Errorf("%d are linked to a scope that has ended", n)
+		}
+	})
 }

@@ -53,9 +53,9 @@ var scopeFaults = []fault{
 	},
 	{
 		file: "deadline.go",
-		old:  "	passed := clock.Instant(s.due.Load()) <= now\n",
-		new:  "	passed := false && now == 0\n",
-		why:  "SetDeadline does not look again whether the old deadline has passed",
+		old:  "	if due > now {\n		return due, false\n	}\n",
+		new:  "	if due > now {\n		return clock.Forever, false\n	}\n",
+		why:  "a deadline that was moved later is dropped by the timer",
 		pkg:  ".", run: "^TestSimDeadline$", tags: model,
 	},
 	{
@@ -91,7 +91,7 @@ var scopeFaults = []fault{
 		old:  "	ended := s.AfterFunc(func() { stop() })\n",
 		new:  "	ended := s.AfterFunc(func() {})\n",
 		why:  "a scope that has ended stays linked to the other context",
-		pkg:  ".", run: "^TestLink",
+		pkg:  ".", run: "^TestLinkEndsBubble$",
 	},
 	{
 		file: "stop.go",
