@@ -143,7 +143,7 @@ var nurseryFaults = []fault{
 		old:  "	if err == nil || n.supervise && source == BySibling {\n",
 		new:  "	if err == nil || n.supervise {\n",
 		why:  "a supervising nursery goes on though its body has failed",
-		pkg:  ".", run: "^TestConformance",
+		pkg:  ".", run: "^TestSuperviseBodyFailsBubble$",
 	},
 	{
 		file: "start.go",
