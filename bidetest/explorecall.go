@@ -46,7 +46,7 @@ type call struct {
 }
 
 const (
-	mostDead = 100_000
+	mostDead = 10_000
 	// How long the first call may take, of the bubble's time. The others get ten times as much as it took, and an hour.
 	longestCall = 7 * 24 * time.Hour
 	// What is left of a call may take so long to end by itself.

@@ -39,7 +39,7 @@ var parkFaults = []fault{
 `,
 		new: "",
 		why: "a wake-up that is owed is not received, and ends the next wait",
-		pkg: "./park", run: "^TestSimWaiter$", tags: model,
+		pkg: "./park", run: "^TestWithdrawBubble$",
 	},
 	{
 		file: "park/waiter.go",

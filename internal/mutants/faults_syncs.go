@@ -23,7 +23,7 @@ var lockFaults = []fault{
 		old:  "	m.coming = true // still\n",
 		new:  "",
 		why:  "a waiter that is coming, and loses, is forgotten",
-		pkg:  "./syncs", run: "^Test(Mutex|SimMutex)", tags: model,
+		pkg:  "./syncs", run: "^TestMutexTransitions$", tags: model,
 	},
 	{
 		file: "syncs/mutex.go",
@@ -77,7 +77,7 @@ var lockFaults = []fault{
 		old:  "		m.keys.drop(k)\n",
 		new:  "",
 		why:  "a key that is unlocked stays in the map",
-		pkg:  "./syncs", run: "^Test(Bubble)?KeyedMutex",
+		pkg:  "./syncs", run: "^TestKeyedMutexTransitions$",
 	},
 	{
 		file: "syncs/keyedmutex.go",
@@ -115,7 +115,7 @@ var signalFaults = []fault{
 		old:  "	if e.set.Load() {\n		return o\n	}\n	e.queue",
 		new:  "	e.queue",
 		why:  "who queues at an event does not look again whether it is set",
-		pkg:  "./syncs", run: "^Test(Event|SimEvent)", tags: model,
+		pkg:  "./syncs", run: "^TestSimEvent$", tags: model,
 	},
 	{
 		file: "syncs/autoevent.go",
@@ -157,7 +157,7 @@ var signalFaults = []fault{
 		old:  "		if s>>1 == 0 {\n			return o\n		}\n",
 		new:  "",
 		why:  "who queues at a wait group does not look again whether the counter is 0",
-		pkg:  "./syncs", run: "^Test(BubbleWaitGroup|WaitGroup|SimWaitGroup)", tags: model,
+		pkg:  "./syncs", run: "^TestSimWaitGroup", tags: model,
 	},
 	{
 		file: "syncs/waitgroup.go",
@@ -185,7 +185,7 @@ var signalFaults = []fault{
 		old:  "			if f.s.reaches(old + 1) {\n",
 		new:  "			if f.s.reaches(old) {\n",
 		why:  "off by one: a post wakes those who wait for the one before",
-		pkg:  "./syncs", run: "^Test(Bubble)?Futex",
+		pkg:  "./syncs", run: "^TestBubbleFutexWakes$",
 	},
 	{
 		file: "syncs/waitall.go",
