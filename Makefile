@@ -23,7 +23,7 @@ stress: ## each storm for STRESS (60s); the core over and over: race detector (C
 	go test -race -timeout 1h -count=$(COUNT) . ./park ./timer ./syncs ./clock
 	go test -tags bidestep,bideinvariant -timeout 1h -count=$(COUNT) . ./park ./timer ./syncs
 
-explore: ## every schedule of small models, EXPLORE (8s) for each: under 5 minutes
+explore: ## every schedule of small models, EXPLORE (5s) for each: under 5 minutes
 	BIDE_EXPLORE=$(EXPLORE) go test -tags bidestep,bideinvariant -timeout 1h -v -run '^TestSim' ./park ./timer ./syncs . ./netio
 
 mutants: ## break the code, one fault at a time: some test has to notice each; ONLY=text for some of them
@@ -66,6 +66,6 @@ ci: ## everything, as .ci/run does it
 COUNT ?= 20
 STRESS ?= 60s
 SOAK ?= 5m
-EXPLORE ?= 8s
+EXPLORE ?= 5s
 FUZZTIME ?= 1m
 RAW ?= .out/bench.jsonl
