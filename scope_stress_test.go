@@ -17,7 +17,7 @@ import (
 
 // BIDE_STRESS says how long a stress run lasts; BIDE_SEED replays one.
 func stressed(t *testing.T) (until time.Time, seed uint64) {
-	return time.Now().Add(stress.Time(t) / 2), stress.Seed(t)
+	return time.Now().Add(stress.Time(t)), stress.Seed(t)
 }
 
 var errStop = errors.New("stop")
