@@ -160,7 +160,7 @@ func TestPick(t *testing.T) {
 func TestCPUTime(t *testing.T) {
 	before, err := CPUTime()
 	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip("this system does not tell")
+		t.Skip("SKIPPED: this system does not tell a process its CPU time")
 	}
 	after, err2 := CPUTime()
 	if err != nil || err2 != nil || before <= 0 || after < before {
