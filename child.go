@@ -23,22 +23,45 @@ func (n *Nursery) below(c *call, f func(context.Context) error, opts []Option) *
 	return s
 }
 
-// mustBeOpen panics if the nursery has ended. Preconditions: mu held; it is released before the panic.
-func (n *Nursery) mustBeOpen(call string) {
-	if n.ended {
-		n.mu.Unlock()
-		panic("bide: " + call + " on a nursery that has ended" + n.scope.quoted())
+// One of the living of a nursery.
+const (
+	child   uint64 = 1
+	body    uint64 = 1 << 31
+	service uint64 = 1 << 32
+)
+
+// enter counts one of the living: from now on the nursery does not end without it. It panics if the nursery has ended.
+func (n *Nursery) enter(call string, who uint64) {
+	for {
+		step.At("nursery.enter")
+		alive := n.alive.Load()
+		if alive == 0 {
+			panic("bide: " + call + " on a nursery that has ended" + n.scope.quoted())
+		}
+		if n.alive.CompareAndSwap(alive, alive+who) {
+			return
+		}
 	}
 }
 
-// add counts a child that is to start, having waited for a slot: from now on the nursery does not end without it. The
-// error is that of ctx, and the child is not counted then.
+// slot takes a slot for a child, unless the limit is reached. Preconditions: mu held.
+func (n *Nursery) slot() bool {
+	if n.limit > 0 && int(n.slots) == n.limit {
+		return false
+	}
+	n.slots++ // without a limit nobody asks how many
+	return true
+}
+
+// add counts a child that is to start, having waited for a slot. The error is that of ctx, and the child is not counted
+// then.
 func (n *Nursery) add(ctx context.Context, call string) error {
+	n.enter(call, child)
+	if n.limit == 0 {
+		return nil
+	}
 	n.mu.Lock()
-	n.mustBeOpen(call)
-	n.live++
-	if n.limit == 0 || n.slots < n.limit {
-		n.slots++ // without a limit nobody asks how many
+	if n.slot() {
 		n.mu.Unlock()
 		return nil
 	}
@@ -57,7 +80,7 @@ func (n *Nursery) add(ctx context.Context, call string) error {
 	if o == park.Woken {
 		return nil // the slot is that of the child that has ended
 	}
-	n.count(false)
+	n.count(child)
 	return park.Reason(ctx)
 }
 
@@ -68,7 +91,7 @@ func (n *Nursery) child(f func(context.Context) error, s *Scope) {
 		if v := recover(); v != nil {
 			err = n.caught(v)
 		}
-		defer n.count(false) // also if a method of err panics
+		defer n.count(child) // also if a method of err panics
 		defer n.release()    // who gets the slot finds the nursery canceled, if err does that
 		n.file(err, BySibling, name)
 	}()
@@ -88,7 +111,7 @@ func (n *Nursery) service(f func(context.Context) error, s *Scope) {
 		if v := recover(); v != nil {
 			err = n.caught(v)
 		}
-		defer n.count(true)
+		defer n.count(service)
 		if firstLeaf(err) != nil && n.services.look(true) {
 			err, _ = split(err, (*Canceled).made) // it was told to end
 		}
@@ -112,8 +135,8 @@ func (n *Nursery) caught(v any) error {
 	}
 	e := &PanicError{v, debug.Stack()}
 	n.mu.Lock()
-	if n.panicked == nil {
-		n.panicked = e
+	if r := n.result(); r.panicked == nil {
+		r.panicked = e
 	}
 	n.mu.Unlock()
 	n.scope.end(BySibling, e)
@@ -134,11 +157,12 @@ func (n *Nursery) file(err error, source Source, name string) {
 	}
 	step.At("nursery.file")
 	n.mu.Lock()
+	r := n.result()
 	if err != nil {
-		n.errs = append(n.errs, err)
+		r.errs = append(r.errs, err)
 	}
-	if n.leaf == nil {
-		n.leaf = leaf
+	if r.leaf == nil {
+		r.leaf = leaf
 	}
 	n.mu.Unlock()
 	if err == nil || n.supervise && source == BySibling {
@@ -149,6 +173,14 @@ func (n *Nursery) file(err error, source Source, name string) {
 		reason = &childError{name, err}
 	}
 	n.scope.end(source, reason) // only now: what the others return because of it comes after it
+}
+
+// result makes results. Preconditions: mu held.
+func (n *Nursery) result() *results {
+	if n.results == nil {
+		n.results = &results{}
+	}
+	return n.results
 }
 
 // release gives a child's slot to whoever waits for one first.
@@ -168,44 +200,18 @@ func (n *Nursery) release() {
 }
 
 // count counts off one of the living. After the last of the ordinary ones services are told to end; after the last of
-// all the body is woken.
-func (n *Nursery) count(service bool) {
+// all WithNursery goes on.
+func (n *Nursery) count(who uint64) {
 	step.At("nursery.end")
-	n.mu.Lock()
-	if service {
-		n.serving--
-	} else {
-		n.live--
-	}
-	n.ended = n.live+n.serving == 0
-	var serve *Scope
-	if n.live == 0 && n.serving > 0 {
-		serve = n.services
-	}
-	w, t := n.waiter, n.token
-	last := n.ended && w != nil
-	n.mu.Unlock()
-	if serve != nil {
+	alive := n.alive.Add(-who)
+	switch {
+	case alive == 0:
+		step.At("nursery.last")
+		n.ended.Done()
+	case alive%service == 0:
+		n.mu.Lock()
+		serve := n.services
+		n.mu.Unlock()
 		serve.end(ByCancel, errServed)
 	}
-	if last {
-		step.At("nursery.last")
-		w.Wake(t, park.Woken)
-	}
-}
-
-// wait returns when the last child has ended.
-func (n *Nursery) wait() {
-	step.At("nursery.wait")
-	n.mu.Lock()
-	if n.ended {
-		n.mu.Unlock()
-		return
-	}
-	w := park.Get()
-	n.waiter, n.token = w, w.Arm(clock.Forever)
-	t := n.token
-	n.mu.Unlock()
-	w.Wait(context.Background(), t, park.KindNursery)
-	park.Put(w)
 }

@@ -3,6 +3,8 @@ package bide
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 
 	"bide.invalid/bide/internal/registry"
 	"bide.invalid/bide/internal/step"
@@ -13,19 +15,21 @@ import (
 // use, also by its children.
 type Nursery struct {
 	scope     Scope
-	limit     int // of children at a time; 0: none
+	alive     atomic.Uint64  // a child for each, also for one that waits for a slot; body; a service for each
+	ended     sync.WaitGroup // done when nobody is alive; then nobody may be added
+	limit     int            // of children at a time; 0: none
 	supervise bool
 	repanic   bool
 
+	slots    int32 // taken, if there is a limit; from here on under mu
 	mu       step.Mutex
-	live     int          // children, and the body; also those that wait for a slot
-	serving  int          // services
-	ended    bool         // the last of them has ended: nobody may be added
-	slots    int          // taken, if there is a limit
-	queue    park.List    // who waits for a slot
-	services *Scope       // made by the first Service
-	waiter   *park.Waiter // the body's, once it waits for the children
-	token    park.Token
+	queue    park.List // who waits for a slot
+	services *Scope    // made by the first Service
+	results  *results  // nil: none that counts
+}
+
+// results are what children and body have brought.
+type results struct {
 	errs     []error // real ones, in order of completion
 	leaf     error   // the first cancellation
 	panicked *PanicError
@@ -51,8 +55,10 @@ var (
 // passes when they have ended; their errors are lost.
 //
 // Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks, Limit, Supervise, Repanic.
-func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery) error, opts ...Option) error {
-	n := &Nursery{live: 1}
+func WithNursery(ctx context.Context, f func(ctx context.Context, n *Nursery) error, opts ...Option) error {
+	n := &Nursery{}
+	n.alive.Store(body)
+	n.ended.Add(1)
 	n.scope.open(&callWithNursery, ctx, opts)
 	for _, o := range opts {
 		switch o.kind {
@@ -72,35 +78,36 @@ func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery)
 		// The body panicked or called Goexit, or a method of its error panicked.
 		n.scope.end(ByBody, errPanicked)
 		if !returned {
-			n.count(false)
+			n.count(body)
 		}
-		n.wait()
+		n.ended.Wait()
 		n.close()
 	}()
-	err := n.scope.do(func(ctx context.Context) error { return body(ctx, n) })
+	err := n.scope.do(func(ctx context.Context) error { return f(ctx, n) })
 	returned = true
 	n.finish(err)
-	n.wait()
-	if n.panicked != nil {
+	n.ended.Wait()
+	r := n.results
+	if r != nil && r.panicked != nil {
 		n.close()
-		panic(n.panicked)
+		panic(r.panicked)
 	}
 	if n.services != nil {
 		n.services.close()
 	}
-	leaf := n.scope.exit(n.leaf)
-	if leaf == nil && len(n.errs) == 0 {
-		return nil
+	if r == nil {
+		return n.scope.exit(nil)
 	}
+	leaf := n.scope.exit(r.leaf)
 	if _, expired := leaf.(*TimeoutError); !expired {
-		return join(append(n.errs, leaf)...)
+		return join(append(r.errs, leaf)...)
 	}
-	return join(append([]error{leaf}, n.errs...)...)
+	return join(append([]error{leaf}, r.errs...)...)
 }
 
 // finish is the end of the body.
 func (n *Nursery) finish(err error) {
-	defer n.count(false) // also if a method of err panics
+	defer n.count(body) // also if a method of err panics
 	n.file(err, ByBody, "")
 }
 
@@ -131,20 +138,19 @@ func (n *Nursery) Go(f func(context.Context) error, opts ...Option) {
 // TryGo is [Nursery.Go], unless the nursery's [Limit] is reached: then it does nothing and reports false.
 func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 	s := n.below(&callTryGo, f, opts)
+	n.enter("TryGo", child)
 	n.mu.Lock()
-	n.mustBeOpen("TryGo")
-	full := n.limit > 0 && n.slots == n.limit
-	if !full {
-		n.slots++
-		n.live++
-	}
+	free := n.slot()
 	n.mu.Unlock()
-	if !full {
-		go n.child(f, s)
-	} else if s != nil {
-		s.close()
+	if !free {
+		if s != nil {
+			s.close()
+		}
+		n.count(child)
+		return false
 	}
-	return !full
+	go n.child(f, s)
+	return true
 }
 
 // Service runs f on a goroutine, as a child that the others depend on: a logger, a cache. Its context is canceled when
@@ -154,9 +160,8 @@ func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 // Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 	own := n.below(&callService, f, opts)
+	n.enter("Service", child) // for the moment: who counts a service finds the scope of them all
 	n.mu.Lock()
-	n.mustBeOpen("Service")
-	n.serving++
 	first := n.services == nil
 	if first {
 		n.services = &Scope{}
@@ -164,6 +169,8 @@ func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 	}
 	s := n.services
 	n.mu.Unlock()
+	n.enter("Service", service)
+	n.count(child)
 	if first && registry.On() {
 		s.tell() // it is not closed before f has ended
 	}

@@ -94,12 +94,7 @@ func (s *Scope) straggler(top *Scope) Straggler {
 		l.Open = now.Sub(start)
 	}
 	if n := s.nursery(); n != nil {
-		n.mu.Lock()
-		l.Children = n.live
-		if n.waiter == nil && n.live > 0 {
-			l.Children-- // the body
-		}
-		n.mu.Unlock()
+		l.Children = int(n.alive.Load() % body)
 	}
 	return l
 }

@@ -119,17 +119,17 @@ var scopeFaults = []fault{
 var nurseryFaults = []fault{
 	{
 		file: "child.go",
-		old:  "	n.ended = n.live+n.serving == 0\n",
-		new:  "	n.ended = n.live == 0\n",
+		old:  "	case alive == 0:\n",
+		new:  "	case alive%service == 0:\n",
 		why:  "a nursery ends before its services",
 		pkg:  ".", run: "^TestConformance",
 	},
 	{
 		file: "child.go",
-		old:  "	if n.ended {\n		n.mu.Unlock()\n		return\n	}\n	w := park.Get()\n",
-		new:  "	w := park.Get()\n",
-		why:  "the body waits for children that have ended already",
-		pkg:  ".", run: "^Test(SimNursery$|Conformance)", tags: model,
+		old:  "	case alive%service == 0:\n",
+		new:  "	case alive%body == 0:\n",
+		why:  "services are told to end while the body runs",
+		pkg:  ".", run: "^TestConformance",
 	},
 	{
 		file: "child.go",
