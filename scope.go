@@ -94,7 +94,6 @@ type extra struct {
 	halt    atomic.Pointer[halt]
 
 	// under the scope's mu
-	open   Ledger // who waited when the scope expired
 	sums   Ledger // what was waited for, if the scope accounts for it
 	after  ilist.List[after, *after]
 	unlink func() bool // from a context above that is not a scope

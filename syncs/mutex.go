@@ -89,8 +89,7 @@ const starving = time.Millisecond
 // Lock takes the lock, waiting for it as long as ctx allows. It returns nil if and only if it has taken it. Uncontended
 // it costs ctx.Err and one compare-and-swap.
 func (m *Mutex) Lock(ctx context.Context) error {
-	notNil("Lock", ctx)
-	if ctx.Err() == nil && m.word.CompareAndSwap(0, locked) { // M1
+	if ctx != nil && ctx.Err() == nil && m.word.CompareAndSwap(0, locked) { // M1
 		return nil
 	}
 	return m.lockSlow(ctx, clock.Forever)
@@ -138,6 +137,7 @@ func (l *locker) Lock()   { _ = (*Mutex)(l).LockUntil(clock.Forever) }
 func (l *locker) Unlock() { (*Mutex)(l).Unlock() }
 
 func (m *Mutex) lockSlow(ctx context.Context, deadline clock.Instant) error {
+	notNil("Lock", ctx)
 	if err := park.Err(ctx); err != nil {
 		return err
 	}
