@@ -50,8 +50,8 @@ var parkFaults = []fault{
 	},
 	{
 		file: "park/waiter.go",
-		old:  "	return clock.Forever, w.word.resolve(t, Expired)\n",
-		new:  "	w.word.resolve(t, Expired)\n	return clock.Forever, true\n",
+		old:  "	if !w.word.resolve(t, Expired) {\n		return clock.Forever, false\n	}\n",
+		new:  "	w.word.resolve(t, Expired)\n",
 		why:  "the driver sends a wake-up though another has won",
 		pkg:  "./park", run: "^TestSimWaiter$", tags: model,
 	},
