@@ -229,16 +229,17 @@ func (m *Mutex) spin() bool {
 // to be handed the lock if it has lost for too long.
 func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline, lost clock.Instant) (t park.Token, ok bool) {
 	again := lost != clock.Forever
+	t = w.Arm(deadline) // it takes a timer shard's lock: not while others want mu
 	step.At("mutex.enqueue")
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	if again {
 		m.coming = false // M6
 	}
 	if m.takeOrMark(queued) {
+		m.mu.Unlock()
+		w.Withdraw(t)
 		return t, true
 	}
-	t = w.Arm(deadline)
 	m.waiting++
 	switch {
 	case !again:
@@ -249,6 +250,7 @@ func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline, lost clock.Insta
 	default:
 		m.queue.PushFront(n, w, t, park.Woken)
 	}
+	m.mu.Unlock()
 	return t, false
 }
 
