@@ -225,8 +225,8 @@ func (m *Mutex) spin() bool {
 	return false
 }
 
-// enqueue takes the lock after all (ok), or arms w and queues it: at the end, or, if it was woken before, at the front,
-// to be handed the lock if it has lost for too long.
+// enqueue takes the lock after all (ok), or queues w, which it has armed: at the end, or, if it was woken before, at the
+// front, to be handed the lock if it has lost for too long.
 func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline, lost clock.Instant) (t park.Token, ok bool) {
 	again := lost != clock.Forever
 	t = w.Arm(deadline) // it takes a timer shard's lock: not while others want mu
