@@ -73,11 +73,11 @@ func (l *Ledger) add(e LedgerEntry) {
 // ledger is what the scope knows. Preconditions: mu held, and the scope has expired, and await returned.
 func (s *Scope) ledger() Ledger {
 	open := *s.cause.Load().open
-	x := s.extra.Load()
-	if x == nil || len(x.sums) == 0 {
+	r := s.rare()
+	if r == nil || len(r.sums) == 0 {
 		return open
 	}
-	all := slices.Clone(x.sums)
+	all := slices.Clone(r.sums)
 	for _, e := range open {
 		all.add(e)
 	}
@@ -89,7 +89,7 @@ func (s *Scope) ledger() Ledger {
 func (s *Scope) charge(e LedgerEntry) {
 	for s != nil && s.state.Load()&accounts != 0 {
 		s.mu.Lock()
-		s.more().sums.add(e)
+		s.makeRare().sums.add(e)
 		late := s.state.Load()&passed != 0
 		s.mu.Unlock()
 		if !late {
@@ -103,8 +103,8 @@ func (s *Scope) charge(e LedgerEntry) {
 func (s *Scope) passOn() {
 	s.mu.Lock()
 	var sums Ledger
-	if x := s.extra.Load(); x != nil {
-		sums = slices.Clone(x.sums) // waits that are ending now may be added yet
+	if r := s.rare(); r != nil {
+		sums = slices.Clone(r.sums) // waits that are ending now may be added yet
 	}
 	s.or(passed)
 	s.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/clock"
 	"bide.invalid/bide/wire"
 )
 
@@ -129,9 +130,12 @@ func (e *exchange) leave() (over bool) {
 
 // end is after the handler.
 func (e *exchange) end(r *http.Request) {
-	cause := e.scope.Check() // before leave: if the scope is over, over has run
+	left := e.scope.Remaining() // before leave: if the scope is over, over has run
 	over := e.leave()
-	at, bounded := e.scope.Deadline()
+	var cause error
+	if left == 0 {
+		cause = e.scope.Check()
+	}
 	err := cause
 	e.scope.Close(&err)
 	if !e.returned || e.hijacked {
@@ -140,12 +144,8 @@ func (e *exchange) end(r *http.Request) {
 	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
 	// end. Afterwards the server takes the deadlines away.
 	c := http.NewResponseController(e.ResponseWriter)
-	switch {
-	case over:
-	case cause != nil:
-		_ = c.SetWriteDeadline(time.Now().Add(linger))
-	case bounded:
-		_ = c.SetWriteDeadline(at.Add(linger))
+	if !over && left < time.Duration(clock.Forever)-linger {
+		_ = c.SetWriteDeadline(time.Now().Add(left + linger))
 	}
 	if r.ProtoMajor == 1 && !e.request.through.Load() {
 		_ = c.SetReadDeadline(time.Now().Add(linger))
