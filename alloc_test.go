@@ -22,7 +22,8 @@ func TestAllocs(t *testing.T) {
 	defer below.Close(nil)
 	below.Done()
 	value := context.WithValue(observed, valueKey{}, 1)
-	var mu syncs.Mutex
+	var mu, held syncs.Mutex
+	held.TryLock()
 	n := 0
 	for _, b := range []struct {
 		name   string
@@ -43,6 +44,9 @@ func TestAllocs(t *testing.T) {
 				mu.Unlock()
 				return nil
 			})
+		}},
+		{"FailAfter, expired in a lock", 5, func() { // the errors, and who waited
+			_ = bide.FailAfter(bg, 100*time.Microsecond, held.Lock)
 		}},
 		{"FailAfter, observed", 1, func() {
 			_ = bide.FailAfter(bg, time.Hour, func(ctx context.Context) error { _, _ = ctx.Err(), ctx.Err(); return ctx.Err() })

@@ -69,9 +69,9 @@ func (s *Scope) causeOf(ctx context.Context) *Canceled {
 // It walks without recursion, and allocates nothing while the path of scopes that have children stays short.
 func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) {
 	var open *Ledger // whom an expiry finds waiting
-	var found Ledger
 	if bits&expired != 0 {
-		open = &found
+		open = new(Ledger)
+		c.open = open // c is new, and of this scope alone
 	}
 	c, below := s.mark(c, bits, asOf, open)
 	if !below {
@@ -86,11 +86,6 @@ func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) {
 		k := p.kids.PopFront()
 		p.mu.Unlock()
 		if k == nil {
-			if p == s && len(found) > 0 {
-				s.mu.Lock()
-				s.makeRare().open = found
-				s.mu.Unlock()
-			}
 			p.extra.Load().pushing.Unlock()
 			path = path[:len(path)-1]
 			continue
@@ -150,9 +145,6 @@ func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant, open *Ledger)
 	}
 	if open != nil {
 		s.waiters.Each(func(k park.Kind) { open.add(LedgerEntry{Kind: k, Open: 1}) })
-		if bits&expired != 0 && s.kids.Empty() && len(*open) > 0 {
-			s.makeRare().open = *open
-		}
 	}
 	if !s.kids.Empty() {
 		s.more().pushing.Lock() // free: only who has marked a scope takes it unasked

@@ -57,6 +57,7 @@ type Canceled struct {
 	when clock.Instant  // At, as an instant
 	on   *timer.Service // of this one's clock; nil: it is not known when
 	err  error          // ByContext: the context's Err
+	open *Ledger        // of an expiry: who waited; complete when await has returned
 	self *Canceled      // the mark of those that were made here: a copy, or one that other code makes, has it not
 }
 

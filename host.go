@@ -21,9 +21,11 @@ func (h *host) Check() error {
 	if !s.look(true) {
 		return nil
 	}
-	// Whoever cancels s tells package context's children under mu. Behind it, they know.
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if s.extra.Load() != nil {
+		// Whoever cancels s tells package context's children, which are known there, under mu. Behind it, they know.
+		s.mu.Lock()
+		s.mu.Unlock() //nolint:staticcheck // waiting is the point
+	}
 	return s.reason()
 }
 

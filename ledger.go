@@ -70,14 +70,15 @@ func (l *Ledger) add(e LedgerEntry) {
 	*l = append(*l, e)
 }
 
-// ledger is what the scope knows. Preconditions: mu held.
+// ledger is what the scope knows. Preconditions: mu held, and the scope has expired, and await returned.
 func (s *Scope) ledger() Ledger {
+	open := *s.cause.Load().open
 	r := s.rare()
-	if r == nil {
-		return nil
+	if r == nil || len(r.sums) == 0 {
+		return open
 	}
 	all := slices.Clone(r.sums)
-	for _, e := range r.open {
+	for _, e := range open {
 		all.add(e)
 	}
 	slices.SortStableFunc(all, func(a, b LedgerEntry) int { return int(min(1, max(-1, b.Total-a.Total))) })

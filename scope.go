@@ -103,7 +103,6 @@ type rare struct {
 	labeled context.Context      // likewise; the parent with the label, see Labels
 
 	// under the scope's mu
-	open   Ledger    // who waited when the scope expired
 	sums   Ledger    // what was waited for, if the scope accounts for it
 	wall   time.Time // what Deadline last answered for wallAt
 	wallAt clock.Instant

@@ -4,6 +4,7 @@ package park_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -61,6 +62,30 @@ func TestSimWaiter(t *testing.T) {
 			}
 			if outcomes[1] != want {
 				return fmt.Errorf("the second wait ended with %v, want %v of %v", outcomes[1], want, wins)
+			}
+			return nil
+		})
+	})
+}
+
+// A waiter whose entry is still linked, armed again and released while the driver comes: then the entry is out.
+func TestSimRelease(t *testing.T) {
+	sim.Explore(t, "waiter: arm, expire, release", func(w *sim.World) {
+		vc := clock.NewVirtual()
+		service := timer.NewService(vc)
+		waiter := park.New(nil)
+		due := vc.Now().Add(1)
+		left := 0
+		waiter.Withdraw(waiter.ArmOn(service, due))
+		w.Go("owner", func() {
+			waiter.Withdraw(waiter.ArmOn(service, due))
+			waiter.Release()
+			left = service.Stats().Pending
+		})
+		w.Go("deadline", func() { vc.Advance(1) })
+		w.Check(func() error {
+			if left != 0 {
+				return errors.New("the entry is linked")
 			}
 			return nil
 		})

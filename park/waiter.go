@@ -61,6 +61,7 @@ type Waiter struct {
 	hook  func(Outcome)
 
 	pooled bool
+	fresh  bool    // the entry was not linked when this wait was armed; the owner's, and the driver's that has resolved
 	kind   Kind    // the host's, as links
 	node   [1]Node // the place of most waits in a queue; more are made for wait-any, and kept
 	more   []Node
@@ -161,7 +162,8 @@ func (w *Waiter) ArmOn(s *timer.Service, deadline clock.Instant) Token {
 		_, armed := w.word.current()
 		invariant.True(!armed && len(w.ch) == 0, "park: Arm of a waiter that still waits")
 	}
-	if w.s != s && deadline != clock.Forever {
+	w.fresh = w.s != s && deadline != clock.Forever
+	if w.fresh {
 		w.Release() // first: its driver would compare the new deadline with another clock
 		w.s = s
 	}
@@ -292,7 +294,13 @@ func (o *owner) Due(now clock.Instant) (again clock.Instant, fired bool) {
 	if due := clock.Instant(w.due.Load()); due > now {
 		return due, false
 	}
-	return clock.Forever, w.word.resolve(t, Expired)
+	if !w.word.resolve(t, Expired) {
+		return clock.Forever, false
+	}
+	if w.fresh {
+		w.s = nil // nothing links the entry again: Release has nothing to do. The owner waits for Fire
+	}
+	return clock.Forever, true
 }
 
 // Fire: not locked. Due has resolved, so the owner cannot go on before it gets this.

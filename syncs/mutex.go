@@ -89,8 +89,7 @@ const starving = time.Millisecond
 // Lock takes the lock, waiting for it as long as ctx allows. It returns nil if and only if it has taken it. Uncontended
 // it costs ctx.Err and one compare-and-swap.
 func (m *Mutex) Lock(ctx context.Context) error {
-	notNil("Lock", ctx)
-	if ctx.Err() == nil && m.word.CompareAndSwap(0, locked) { // M1
+	if ctx != nil && ctx.Err() == nil && m.word.CompareAndSwap(0, locked) { // M1
 		return nil
 	}
 	return m.lockSlow(ctx, clock.Forever)
@@ -138,6 +137,7 @@ func (l *locker) Lock()   { _ = (*Mutex)(l).LockUntil(clock.Forever) }
 func (l *locker) Unlock() { (*Mutex)(l).Unlock() }
 
 func (m *Mutex) lockSlow(ctx context.Context, deadline clock.Instant) error {
+	notNil("Lock", ctx)
 	if err := park.Err(ctx); err != nil {
 		return err
 	}
@@ -225,20 +225,21 @@ func (m *Mutex) spin() bool {
 	return false
 }
 
-// enqueue takes the lock after all (ok), or arms w and queues it: at the end, or, if it was woken before, at the front,
-// to be handed the lock if it has lost for too long.
+// enqueue takes the lock after all (ok), or queues w, which it has armed: at the end, or, if it was woken before, at the
+// front, to be handed the lock if it has lost for too long.
 func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline, lost clock.Instant) (t park.Token, ok bool) {
 	again := lost != clock.Forever
+	t = w.Arm(deadline) // it takes a timer shard's lock: not while others want mu
 	step.At("mutex.enqueue")
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	if again {
 		m.coming = false // M6
 	}
 	if m.takeOrMark(queued) {
+		m.mu.Unlock()
+		w.Withdraw(t)
 		return t, true
 	}
-	t = w.Arm(deadline)
 	m.waiting++
 	switch {
 	case !again:
@@ -249,6 +250,7 @@ func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline, lost clock.Insta
 	default:
 		m.queue.PushFront(n, w, t, park.Woken)
 	}
+	m.mu.Unlock()
 	return t, false
 }
 

@@ -69,10 +69,12 @@ func (l *List[T, P]) Remove(e P) bool {
 	if k.next == nil {
 		return false
 	}
-	switch {
-	case k.next == e:
+	if k.next == e { // alone: no neighbors to tell
 		l.first = nil
-	case l.first == e:
+		*k = Links[T]{}
+		return true
+	}
+	if l.first == e {
 		l.first = k.next
 	}
 	P(k.prev).Links().next = k.next
