@@ -28,8 +28,6 @@ type bridge struct {
 	done <-chan struct{}
 	std  context.Context // nil in the fallback
 	call func()          // cancels std
-	own  chan struct{}   // the fallback's done
-	dead context.Context // answers for the cause once the scope is canceled
 }
 
 // Done is closed when the scope is canceled or closed. Blocking calls of this module do without it; it is for select
@@ -42,10 +40,8 @@ func (s *Scope) Done() <-chan struct{} {
 }
 
 func (s *Scope) connect(works bool) {
-	if s.errSlow(false) == nil {
-		s.observe()
-		s.push()
-	}
+	s.observe()
+	s.push()
 	step.At("scope.connect")
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,8 +55,9 @@ func (s *Scope) connect(works bool) {
 		_ = cancel // x.call cancels it, with our error and cause
 		x.std, x.done = std, std.Done()
 	} else {
-		x.own = make(chan struct{})
-		x.done = x.own
+		own := make(chan struct{})
+		s.makeRare().own = own
+		x.done = own
 	}
 	if st&(canceled|closed) != 0 {
 		x.fire(s)
@@ -69,30 +66,31 @@ func (s *Scope) connect(works bool) {
 }
 
 // fire closes Done. Preconditions: s.mu held, s canceled or closed.
-func (b *bridge) fire(s *Scope) {
+func (x *extra) fire(s *Scope) {
 	switch {
-	case b.own != nil:
-		close(b.own)
-		b.own = nil
-	case b.call != nil:
+	case x.call != nil:
 		if c := s.reason(); c != abandoned { // leaving normally has no cause worth an allocation
-			b.bury(c)
+			s.bury(c)
 		}
-		b.call()
-		b.call = nil
+		x.call()
+		x.call = nil
+	case x.done != nil && x.std == nil && s.state.Load()&fired == 0:
+		close(x.rare.Load().own)
 	default:
 		return // Done was not asked for
 	}
 	s.or(fired)
 }
 
-// bury makes dead: a canceled context with c as its cause.
-func (b *bridge) bury(c *Canceled) {
-	if b.dead == nil {
+// bury makes dead: a canceled context with c as its cause. Preconditions: mu held.
+func (s *Scope) bury(c *Canceled) context.Context {
+	r := s.makeRare()
+	if r.dead == nil {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(c)
-		b.dead = ctx
+		r.dead = ctx
 	}
+	return r.dead
 }
 
 // Value is the context's value for key. Values pass through shields.
@@ -105,7 +103,7 @@ func (s *Scope) Value(key any) any {
 	}
 	for {
 		if s.state.Load()&extended != 0 {
-			return s.extra.Load().labeled.Value(key)
+			return s.extra.Load().rare.Load().labeled.Value(key)
 		}
 		p, ok := s.parent.(*Scope)
 		if !ok {
@@ -130,9 +128,7 @@ func (s *Scope) stdValue() any {
 	step.At("scope.bury")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	x := s.more()
-	x.bury(s.cause.Load())
-	return x.dead.Value(stdKey)
+	return s.bury(s.cause.Load()).Value(stdKey)
 }
 
 // bridgeParent is the Scope as the parent of its own cancelCtx. Its methods are called by package context while mu is
@@ -154,8 +150,8 @@ func (b *bridgeParent) AfterFunc(f func()) func() bool {
 	return func() bool { return false }
 }
 func (b *bridgeParent) Value(key any) any {
-	if x := b.extra.Load(); key == stdKey && x.dead != nil {
-		return x.dead.Value(key)
+	if r := b.extra.Load().rare.Load(); key == stdKey && r != nil && r.dead != nil {
+		return r.dead.Value(key)
 	}
 	return nil
 }

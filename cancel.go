@@ -88,7 +88,7 @@ func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) {
 		if k == nil {
 			if p == s && len(found) > 0 {
 				s.mu.Lock()
-				s.extra.Load().open = found
+				s.makeRare().open = found
 				s.mu.Unlock()
 			}
 			p.extra.Load().pushing.Unlock()
@@ -151,7 +151,7 @@ func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant, open *Ledger)
 	if open != nil {
 		s.waiters.Each(func(k park.Kind) { open.add(LedgerEntry{Kind: k, Open: 1}) })
 		if bits&expired != 0 && s.kids.Empty() && len(*open) > 0 {
-			s.more().open = *open
+			s.makeRare().open = *open
 		}
 	}
 	if !s.kids.Empty() {
@@ -213,10 +213,8 @@ func (s *Scope) AfterFunc(f func()) (stop func() bool) {
 		panic("bide: AfterFunc: nil function")
 	}
 	a := &after{f: f}
-	if s.errSlow(false) == nil {
-		s.observe()
-		s.push()
-	}
+	s.observe()
+	s.push()
 	step.At("scope.after")
 	s.mu.Lock()
 	if s.state.Load()&(canceled|closed) != 0 {

@@ -26,7 +26,7 @@ func (d *deadline) Fire(now clock.Instant) {
 	s := (*Scope)(d)
 	if p := s.above(); p != nil {
 		p.look(true)
-	} else if s.foreign() && s.parent.Err() != nil {
+	} else if s.endedAbove() {
 		s.cancelFrom(s.parent) // it is told a moment later otherwise, if at all
 	}
 	if st := s.stopping(); st != nil && st.at < clock.Instant(s.due.Load()) && st.at <= now {
@@ -162,15 +162,15 @@ func (s *Scope) ownDeadline() (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	due := clock.Instant(s.due.Load())
-	if x := s.extra.Load(); x != nil && !x.wall.IsZero() && x.wallAt == due {
-		return x.wall, true
+	if r := s.rare(); r != nil && !r.wall.IsZero() && r.wallAt == due {
+		return r.wall, true
 	}
 	t, ok := s.timers().Clock().Time(due)
 	if due == clock.Forever || !ok {
 		return time.Time{}, false
 	}
-	x := s.more()
-	x.wall, x.wallAt = t, due
+	r := s.makeRare()
+	r.wall, r.wallAt = t, due
 	return t, true
 }
 
@@ -195,9 +195,9 @@ func (s *Scope) Remaining() time.Duration {
 		up := p.above()
 		switch {
 		case up != nil:
-		case p.foreign():
+		case p.state.Load()&shield == 0:
 			left = min(left, Remaining(p.parent))
-		case p.state.Load()&(shield|spared) == shield:
+		case p.state.Load()&spared == 0:
 			p.eachStopAbove(until)
 		}
 		p = up

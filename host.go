@@ -87,7 +87,7 @@ func (h *host) Waits() (kinds []string) {
 // OnPoint is for tests. Preconditions: nobody else has the scope yet.
 func (h *host) OnPoint(f func(registry.Point)) {
 	s := (*Scope)(h)
-	s.more().onPoint = f
+	s.makeRare().onPoint = f
 	s.or(counted)
 }
 
@@ -95,8 +95,8 @@ func (h *host) OnPoint(f func(registry.Point)) {
 func (s *Scope) point(p registry.Point) {
 	p.At = (*host)(s)
 	for q := s; q != nil; q = From(q.parent) {
-		if x := q.extra.Load(); x != nil && x.onPoint != nil {
-			x.onPoint(p)
+		if r := q.rare(); r != nil && r.onPoint != nil {
+			r.onPoint(p)
 		}
 	}
 }

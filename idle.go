@@ -38,8 +38,8 @@ func (s *Scope) progress(d time.Duration) {
 
 // idle is the limit that the option set; 0: none.
 func (s *Scope) idle() time.Duration {
-	if x := s.extra.Load(); x != nil {
-		return x.idle
+	if r := s.rare(); r != nil {
+		return r.idle
 	}
 	return 0
 }

@@ -28,7 +28,7 @@ func (s *Scope) extend() {
 	if outer, ok := pprof.Label(s.parent, labelKey); ok {
 		name = outer + "/" + name
 	}
-	s.extra.Load().labeled = pprof.WithLabels(s.parent, pprof.Labels(labelKey, name))
+	s.makeRare().labeled = pprof.WithLabels(s.parent, pprof.Labels(labelKey, name))
 	s.or(extended)
 }
 

@@ -72,12 +72,12 @@ func (l *Ledger) add(e LedgerEntry) {
 
 // ledger is what the scope knows. Preconditions: mu held.
 func (s *Scope) ledger() Ledger {
-	x := s.extra.Load()
-	if x == nil {
+	r := s.rare()
+	if r == nil {
 		return nil
 	}
-	all := slices.Clone(x.sums)
-	for _, e := range x.open {
+	all := slices.Clone(r.sums)
+	for _, e := range r.open {
 		all.add(e)
 	}
 	slices.SortStableFunc(all, func(a, b LedgerEntry) int { return int(min(1, max(-1, b.Total-a.Total))) })
@@ -88,7 +88,7 @@ func (s *Scope) ledger() Ledger {
 func (s *Scope) charge(e LedgerEntry) {
 	for s != nil && s.state.Load()&accounts != 0 {
 		s.mu.Lock()
-		s.more().sums.add(e)
+		s.makeRare().sums.add(e)
 		late := s.state.Load()&passed != 0
 		s.mu.Unlock()
 		if !late {
@@ -102,8 +102,8 @@ func (s *Scope) charge(e LedgerEntry) {
 func (s *Scope) passOn() {
 	s.mu.Lock()
 	var sums Ledger
-	if x := s.extra.Load(); x != nil {
-		sums = slices.Clone(x.sums) // waits that are ending now may be added yet
+	if r := s.rare(); r != nil {
+		sums = slices.Clone(r.sums) // waits that are ending now may be added yet
 	}
 	s.or(passed)
 	s.mu.Unlock()

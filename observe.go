@@ -17,15 +17,15 @@ func (s *Scope) Err() error {
 	if s.state.Load()&(observed|polls|counted|canceled|closed) == observed {
 		return nil
 	}
-	return s.errSlow(true)
+	return s.errSlow()
 }
 
-// errSlow is Err; point says whether it is somebody's look, and not only one of this package's own.
-func (s *Scope) errSlow(point bool) error {
+func (s *Scope) errSlow() error {
+	told := false
 	for {
 		st := s.state.Load()
-		if point && st&counted != 0 {
-			point = false
+		if !told && st&counted != 0 {
+			told = true
 			s.point(registry.Point{})
 			continue // it may have canceled s
 		}
@@ -80,7 +80,7 @@ func (s *Scope) look(allTheWay bool) (dead bool) {
 			break
 		}
 	}
-	if up == nil && top.foreign() && top.parent.Err() != nil {
+	if up == nil && top.endedAbove() {
 		top.cancelFrom(top.parent)
 	}
 	if up == nil {
@@ -231,7 +231,7 @@ func (s *Scope) adopt(k *Scope) *Canceled {
 // done when somebody below has to be told.
 func (s *Scope) push() {
 	st := s.state.Load()
-	if st&polls == 0 || st&pushed != 0 && st&(listed|alone) != 0 {
+	if st&polls == 0 || st&(canceled|closed) != 0 || st&pushed != 0 && st&(listed|alone) != 0 {
 		return
 	}
 	s.enlist() // what is observed below it is found through it

@@ -38,7 +38,7 @@ import (
 //	told      constant: an observer (internal/registry) was told of the opening, and is told of the end
 //	misnested it was closed while a scope below it, observed and not canceled, was open
 //	passed    its sums were added to those above: what comes later goes there as well
-//	extended  constant: extra.labeled is set
+//	extended  constant: rare.labeled is set
 //	counted   constant: cancel points are counted, see point
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
@@ -84,23 +84,31 @@ type Scope struct {
 
 // extra is what most scopes do without.
 type extra struct {
-	name    string               // set before the scope is shared
-	idle    time.Duration        // likewise; 0: no idle limit
-	onPoint func(registry.Point) // likewise; called at cancel points
-	labeled context.Context      // likewise; the parent with the label, see Labels
-	service *timer.Service       // likewise; nil: the default one
-
-	pushing step.Mutex // see Locks
+	name    string         // set before the scope is shared
+	service *timer.Service // likewise; nil: the default one
+	pushing step.Mutex     // see Locks
 	halt    atomic.Pointer[halt]
+	rare    atomic.Pointer[rare]
 
 	// under the scope's mu
-	open   Ledger // who waited when the scope expired
-	sums   Ledger // what was waited for, if the scope accounts for it
 	after  ilist.List[after, *after]
 	unlink func() bool // from a context above that is not a scope
-	wall   time.Time   // what Deadline last answered for wallAt
-	wallAt clock.Instant
 	bridge
+}
+
+// rare is what most scopes with an extra do without: what is allocated is paid for to the collector, byte by byte.
+type rare struct {
+	idle    time.Duration        // set before the scope is shared; 0: no idle limit
+	onPoint func(registry.Point) // likewise; called at cancel points
+	labeled context.Context      // likewise; the parent with the label, see Labels
+
+	// under the scope's mu
+	open   Ledger    // who waited when the scope expired
+	sums   Ledger    // what was waited for, if the scope accounts for it
+	wall   time.Time // what Deadline last answered for wallAt
+	wallAt clock.Instant
+	own    chan struct{}   // Done where there is no bridge
+	dead   context.Context // answers for the cause once the scope is canceled
 }
 
 // kid is the Scope as an element of the list of its parent.
@@ -182,7 +190,7 @@ func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 		case optDeadline:
 			s.boundAt(o.t)
 		case optIdle:
-			s.more().idle = o.d
+			s.makeRare().idle = o.d
 			s.bound(o.d)
 		}
 	}
@@ -233,6 +241,25 @@ func (s *Scope) more() *extra {
 	return x
 }
 
+// makeRare makes rare, as more makes extra.
+func (s *Scope) makeRare() *rare {
+	x := s.more()
+	r := x.rare.Load()
+	if r == nil {
+		r = &rare{}
+		x.rare.Store(r)
+	}
+	return r
+}
+
+// rare is the scope's rare, or nil.
+func (s *Scope) rare() *rare {
+	if x := s.extra.Load(); x != nil {
+		return x.rare.Load()
+	}
+	return nil
+}
+
 // timers is the service of the scope's clock.
 func (s *Scope) timers() *timer.Service {
 	if s.state.Load()&onClock != 0 {
@@ -271,6 +298,10 @@ func (s *Scope) above() *Scope {
 func (s *Scope) foreign() bool {
 	return s.state.Load()&shield == 0 && s.parent.Done() != nil
 }
+
+// endedAbove reports whether what is above is not a scope, and is canceled. Unlike foreign it asks for no Done, which
+// package context would have to make. Preconditions: above is nil.
+func (s *Scope) endedAbove() bool { return s.state.Load()&shield == 0 && s.parent.Err() != nil }
 
 // Close closes the scope, and decides what becomes of *err, the result of what ran in it. The scope absorbs
 // cancellations if it is canceled, and nothing above it is, neither a scope nor a context, up to the nearest shield.
@@ -331,7 +362,9 @@ func (s *Scope) undo(st uint32) {
 		p.kids.Remove((*kid)(s))
 		p.mu.Unlock()
 	}
-	s.unlinkForeign()
+	if st&pushed != 0 { // or whoever pushes it now sees that it is closed
+		s.unlinkForeign()
+	}
 	s.leave()
 	if invariant.On {
 		invariant.True(!s.links.In(), "bide: a closed scope is linked")

@@ -35,12 +35,13 @@ func (s site) place() (function, line string) {
 	return path.Base(f.Function), path.Base(f.File) + ":" + strconv.Itoa(f.Line)
 }
 
-// setHere notes who has set the bound, if that was asked for: skip calls above the caller.
+// setHere notes who has opened the scope, for the sake of its bound: skip calls above the caller. A name says it already,
+// and costs nothing.
 func (s *Scope) setHere(skip int) {
-	if s.sited() {
+	if s.sited() && s.Name() == "" {
 		s.site = here(skip + 1)
 	}
 }
 
-// sited reports whether it is kept who has set the bound. Not for a name's sake: that says it already, and costs nothing.
+// sited reports whether it is kept who has set the bound.
 func (s *Scope) sited() bool { return s.state.Load()&accounts != 0 }

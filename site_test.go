@@ -97,6 +97,14 @@ func TestSetBy(t *testing.T) {
 	}
 	e := c.TimeoutError(bide.FailAfter(context.Background(), 0, bide.Check))
 	c.Equal(e.SetBy(), "", "without Account")
+	e = c.TimeoutError(bide.FailAfter(ctx, 0, bide.Check, bide.Name("checkout")))
+	c.Equal(e.SetBy(), "", "with a name")
+	s := bide.Open(ctx, bide.Name("checkout"))
+	at := line(1)
+	s.SetTimeout(0)
+	err := s.Check()
+	s.Close(&err)
+	c.True(strings.HasSuffix(c.TimeoutError(err).SetBy(), " "+at), "moved, with a name: %v", err)
 }
 
 func TestTimeoutErrorFormat(t *testing.T) {
@@ -116,7 +124,7 @@ func TestTimeoutErrorFormat(t *testing.T) {
 
 // Nobody knows by heart which call has set the bound that was met.
 func ExampleTimeoutError_SetBy() {
-	err := bide.FailAfter(context.Background(), 0, bide.Check, bide.Name("checkout"), bide.Account())
+	err := bide.FailAfter(context.Background(), 0, bide.Check, bide.Account())
 	if e := new(bide.TimeoutError); errors.As(err, &e) {
 		function, place, _ := strings.Cut(e.SetBy(), " ")
 		file, _, _ := strings.Cut(place, ":")

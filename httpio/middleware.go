@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/clock"
 	"bide.invalid/bide/wire"
 )
 
@@ -25,9 +26,12 @@ const linger = time.Second
 //
 // When the scope ends, by its bound, since the client has left, or with the server's context, a read of the request's
 // body returns why, and what is being written has a second left; both through http.ResponseController, and while the
-// handler runs no deadline is set before that. A handler that writes in that time is heard. If it has returned and nothing was written, the answer is
-// 504, with the name of the scope, where its own bound was the end, and 503 otherwise: also for a handler that meant to
-// answer 200 by writing nothing, when it was too late.
+// handler runs no deadline is set before that. A handler that writes in that time is heard. If it has returned and
+// nothing was written, the answer is 504, with the name of the scope, where its own bound was the end, and 503 otherwise:
+// also for a handler that meant to answer 200 by writing nothing, when it was too late.
+//
+// What the server itself writes when the handler has returned, the end of the answer, has until the bound and a second
+// more; then the connection is closed. Below [Serve] that costs next to nothing in HTTP/1, elsewhere a write deadline.
 //
 // A panic is let through, without an answer. A connection that was hijacked is the handler's: it has no deadline, and only
 // the context still ends.
@@ -52,7 +56,7 @@ type middleware struct {
 
 func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d := m.max
-	if asked, ok := wire.Extract(r.Header); ok {
+	if asked, ok := wire.Extract(received{r.Header}); ok {
 		d = min(d, asked)
 	}
 	var few [6]bide.Option
@@ -65,6 +69,17 @@ func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.next.ServeHTTP(e.writer(r), r)
 	}
 	e.returned = true
+}
+
+// received is a header as the server has read it. A header's own Get looks first whether the name is written as it should
+// be; those of package wire are.
+type received struct{ http.Header }
+
+func (h received) Get(name string) string {
+	if v := h.Header[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
 }
 
 // An exchange is a request under its scope.
@@ -129,9 +144,12 @@ func (e *exchange) leave() (over bool) {
 
 // end is after the handler.
 func (e *exchange) end(r *http.Request) {
-	cause := e.scope.Check() // before leave: if the scope is over, over has run
+	left := e.scope.Remaining() // before leave: if the scope is over, over has run
 	over := e.leave()
-	at, bounded := e.scope.Deadline()
+	var cause error
+	if left == 0 {
+		cause = e.scope.Check()
+	}
 	err := cause
 	e.scope.Close(&err)
 	if !e.returned || e.hijacked {
@@ -140,12 +158,12 @@ func (e *exchange) end(r *http.Request) {
 	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
 	// end. Afterwards the server takes the deadlines away.
 	c := http.NewResponseController(e.ResponseWriter)
-	switch {
-	case over:
-	case cause != nil:
-		_ = c.SetWriteDeadline(time.Now().Add(linger))
-	case bounded:
-		_ = c.SetWriteDeadline(at.Add(linger))
+	if !over && left < time.Duration(clock.Forever)-linger && !within(e.ResponseWriter) {
+		if t := tailOf(r); t != nil {
+			t.timer.Reset(left + linger) // T1
+		} else {
+			_ = c.SetWriteDeadline(time.Now().Add(left + linger))
+		}
 	}
 	if r.ProtoMajor == 1 && !e.request.through.Load() {
 		_ = c.SetReadDeadline(time.Now().Add(linger))
@@ -155,6 +173,20 @@ func (e *exchange) end(r *http.Request) {
 			err = cause
 		}
 		Error(e.ResponseWriter, err)
+	}
+}
+
+// within reports whether w is that of a Middleware around this one: its handler goes on, and it bounds the rest.
+func within(w http.ResponseWriter) bool {
+	for {
+		switch v := w.(type) {
+		case *exchange, *writer1:
+			return true
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = v.Unwrap()
+		default:
+			return false
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ const (
 // was done; and the listener's error if that has failed. In that case, too, what was begun comes to its end first.
 //
 // Serve changes the server, which serves once: the requests' contexts lie below ctx, unless BaseContext says otherwise;
+// ConnContext and ConnState are wrapped, for a [Middleware];
 // and limits that are not set are set, so that no client holds a connection for ever by saying nothing: 10 s for a request's
 // header (ReadHeaderTimeout), 2 minutes between requests (IdleTimeout), both unless there is a ReadTimeout, and 64 KB
 // for a header (MaxHeaderBytes). How long a request takes is for a [Middleware].
@@ -50,6 +51,7 @@ func Serve(ctx context.Context, srv *http.Server, l net.Listener) error {
 		g.next = http.DefaultServeMux
 	}
 	srv.Handler = g
+	new(tails).watch(srv)
 
 	stopped := make(chan error, 1)
 	go func() { stopped <- srv.Serve(l) }()
