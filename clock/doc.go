@@ -24,10 +24,11 @@
 // # Which alarm
 //
 // An [Alarm] calls a function at an instant. Monotonic's is a timer of the Go runtime: cheap to set, nothing waits for
-// it, and on Linux it is up to a millisecond late, since the runtime's poller sleeps in whole milliseconds. Those of
-// Boottime and Realtime, and the one that [NewPreciseAlarm] makes for the monotonic clock, are timerfds, which the
-// poller waits for as for any file: late by the time that it takes to wake a thread, but each Set is a system call,
-// and a goroutine waits while the alarm is set. Either is late by what the Go scheduler is behind, besides.
+// it, and on Linux it is up to a millisecond late, since the runtime's poller sleeps in whole milliseconds. The one
+// that [NewPreciseAlarm] makes has a timerfd beside that timer, which wakes the poller in time: each Set is a system
+// call. Those of Boottime and Realtime are timerfds, which the poller waits for as for any file: late by the time that
+// it takes to wake a thread, and a goroutine waits while the alarm is set. All are late by what the Go scheduler is
+// behind, besides.
 //
 // NewPreciseAlarm is precise on Linux. On other systems, in a sandbox that refuses timerfds and while there are too
 // many open files it is as late as a runtime timer, and never fails. Alarms of Boottime and Realtime without a timerfd

@@ -14,7 +14,7 @@
 //     and within what a driver takes at once (64 that are due, or 4096 looks). What runs on goroutines of its own is
 //     ordered by the Go scheduler.
 //   - An idle program has no goroutine of this package. Pending timers share one runtime timer a shard; precise ones
-//     share one timerfd, and one goroutine waits for that while any is pending.
+//     share one, too, and a timerfd.
 //   - In a testing/synctest bubble every entry has a timer of that bubble: fake time, nothing shared. Do not use a
 //     timer, or a scope with a deadline, that was made outside: its deadline may come late.
 //   - A function that panics ends the process, as in any goroutine. One that calls runtime.Goexit ends nothing else.

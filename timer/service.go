@@ -50,7 +50,7 @@ var precise = sync.OnceValue(func() *Service {
 })
 
 // Precise is the process's service for what has to come at its time, within some tens of microseconds on Linux: its
-// alarm is a timerfd, and a goroutine waits for that while anything is pending. Elsewhere the alarm is the runtime's
+// alarm is [clock.NewPreciseAlarm]'s, which waits for the last microseconds in a loop. Elsewhere that is the runtime's
 // timer, a millisecond late or more. Timers and sleeps with a small [Tolerance] are on it. Scheduling what comes next
 // costs a system call.
 func Precise() *Service { return precise() }

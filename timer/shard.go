@@ -104,7 +104,7 @@ func (sh *shard) remove(e *Entry) bool {
 	return true
 }
 
-// rest clears the alarm of an exact shard that is empty: a goroutine may wait for it. (That of a wheel comes once, for
+// rest clears the alarm of an exact shard that is empty: a goroutine may wait for it, or the kernel wake a thread. (That of a wheel comes once, for
 // nothing.)
 //
 // Preconditions: mu held.

@@ -2,6 +2,20 @@ package main
 
 var timerFaults = []fault{
 	{
+		file: "clock/alarm.go",
+		old:  "			now, _ = a.read()\n		}\n",
+		new:  "			now, _ = a.read()\n		}\n		a.f(now)\n		return\n",
+		why:  "an alarm that waits in a loop for its last microseconds does not look whether it was moved",
+		pkg:  "./clock", run: "^TestAlarmWaitsInALoop$",
+	},
+	{
+		file: "clock/poke.go",
+		old:  "	if now < p.due {\n		return\n	}\n",
+		new:  "",
+		why:  "how long a thread takes to wake up is learned from a timer that was set before",
+		pkg:  "./clock", run: "^TestPokerLearns$",
+	},
+	{
 		file: "timer/queue/wheel.go",
 		old:  "return (int64(i)-1)>>w.shift + 1",
 		new:  "return int64(i) >> w.shift",

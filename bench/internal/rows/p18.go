@@ -93,8 +93,9 @@ type filled struct {
 	rng   *rand.Rand
 	buf   [1]*queue.Item
 
-	// stamp is called around each operation of the queue: nil where nobody asks for the longest.
-	stamp func(expire bool, f func())
+	// took is told of each operation of the queue: nil where nobody asks for the longest.
+	took  func(expire bool, d time.Duration)
+	start time.Time
 }
 
 func fill(c queue.Candidate, n int) *filled {
@@ -112,33 +113,44 @@ func (l *filled) deadline() clock.Instant {
 	return l.now + 1 + clock.Instant(l.rng.Int64N(int64(time.Minute)))
 }
 
-// do runs f, an operation of the queue.
-func (l *filled) do(expire bool, f func()) {
-	if l.stamp != nil {
-		l.stamp(expire, f)
-	} else {
-		f()
+// begin and end are around an operation of the queue.
+func (l *filled) begin() {
+	if l.took != nil {
+		l.start = time.Now()
+	}
+}
+
+func (l *filled) end(expire bool) {
+	if l.took != nil {
+		l.took(expire, time.Since(l.start))
 	}
 }
 
 // delete cancels an item and schedules it again.
 func (l *filled) delete() {
 	x, at := &l.items[l.rng.IntN(len(l.items))], l.deadline()
-	l.do(false, func() { l.q.Cancel(x) })
-	l.do(false, func() { l.q.Schedule(x, at) })
+	l.begin()
+	l.q.Cancel(x)
+	l.end(false)
+	l.schedule(x, at)
 }
 
 // pop expires the first and schedules it again.
 func (l *filled) pop() {
 	for done := 0; done == 0; {
-		l.do(true, func() {
-			at, _ := l.q.Next()
-			l.now = max(l.now, at)
-			done = l.q.Expire(l.now, l.buf[:])
-		})
+		l.begin()
+		at, _ := l.q.Next()
+		l.now = max(l.now, at)
+		done = l.q.Expire(l.now, l.buf[:])
+		l.end(true)
 	}
-	at := l.deadline()
-	l.do(false, func() { l.q.Schedule(l.buf[0], at) })
+	l.schedule(l.buf[0], l.deadline())
+}
+
+func (l *filled) schedule(x *queue.Item, at clock.Instant) {
+	l.begin()
+	l.q.Schedule(x, at)
+	l.end(false)
 }
 
 // pairs does n pairs of a kind.
@@ -167,10 +179,7 @@ func worst(c queue.Candidate, n int) (own, expire time.Duration) {
 	var kinds []bool
 	for range 3 {
 		l, i := fill(c, n), 0
-		l.stamp = func(expire bool, f func()) {
-			start := time.Now()
-			f()
-			d := time.Since(start)
+		l.took = func(expire bool, d time.Duration) {
 			if i == len(least) {
 				least, kinds = append(least, d), append(kinds, expire)
 			}
