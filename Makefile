@@ -18,8 +18,8 @@ race: ## all tests under the race detector
 e2e: ## real peers: PostgreSQL, nginx, curl; they are installed where that can be done
 	@bash .ci/run e2e
 
-stress: ## each storm for STRESS (60s); the core over and over: race detector (COUNT=20), seeded scheduler (BIDE_STEP_SEED)
-	BIDE_STRESS=$(STRESS) go test -v -timeout 1h -run 'Stress|Storm|Litmus' ./park ./timer ./syncs .
+stress: ## each storm for STRESS (60s); the core over and over: race detector (COUNT=3), seeded scheduler (BIDE_STEP_SEED)
+	BIDE_STRESS=$(STRESS) go test -v -p 4 -timeout 1h -run 'Stress|Storm|Litmus' ./park ./timer ./syncs .
 	go test -race -timeout 1h -count=$(COUNT) . ./park ./timer ./syncs ./clock
 	go test -tags bidestep,bideinvariant -timeout 1h -count=$(COUNT) . ./park ./timer ./syncs
 
@@ -63,7 +63,7 @@ rename: ## give the module another path: MODULE=example.org/team/bide
 ci: ## everything, as .ci/run does it
 	@bash .ci/run
 
-COUNT ?= 20
+COUNT ?= 3
 STRESS ?= 60s
 SOAK ?= 5m
 EXPLORE ?= 5s

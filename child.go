@@ -25,9 +25,9 @@ func (n *Nursery) below(c *call, f func(context.Context) error, opts []Option) *
 
 // One of the living of a nursery.
 const (
-	child   uint64 = 1
-	body    uint64 = 1 << 31
-	service uint64 = 1 << 32
+	aChild   uint64 = 1
+	theBody  uint64 = 1 << 31
+	aService uint64 = 1 << 32
 )
 
 // enter counts one of the living: from now on the nursery does not end without it. It panics if the nursery has ended.
@@ -56,7 +56,7 @@ func (n *Nursery) slot() bool {
 // add counts a child that is to start, having waited for a slot. The error is that of ctx, and the child is not counted
 // then.
 func (n *Nursery) add(ctx context.Context, call string) error {
-	n.enter(call, child)
+	n.enter(call, aChild)
 	if n.limit == 0 {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (n *Nursery) add(ctx context.Context, call string) error {
 	if o == park.Woken {
 		return nil // the slot is that of the child that has ended
 	}
-	n.count(child)
+	n.count(aChild)
 	return park.Reason(ctx)
 }
 
@@ -91,8 +91,8 @@ func (n *Nursery) child(f func(context.Context) error, s *Scope) {
 		if v := recover(); v != nil {
 			err = n.caught(v)
 		}
-		defer n.count(child) // also if a method of err panics
-		defer n.release()    // who gets the slot finds the nursery canceled, if err does that
+		defer n.count(aChild) // also if a method of err panics
+		defer n.release()     // who gets the slot finds the nursery canceled, if err does that
 		n.file(err, BySibling, name)
 	}()
 	n.scope.wear() // the goroutine has those of whoever has called Go
@@ -111,7 +111,7 @@ func (n *Nursery) service(f func(context.Context) error, s *Scope) {
 		if v := recover(); v != nil {
 			err = n.caught(v)
 		}
-		defer n.count(service)
+		defer n.count(aService)
 		if firstLeaf(err) != nil && n.services.look(true) {
 			err, _ = split(err, (*Canceled).made) // it was told to end
 		}
@@ -208,7 +208,7 @@ func (n *Nursery) count(who uint64) {
 	case alive == 0:
 		step.At("nursery.last")
 		n.ended.Done()
-	case alive%service == 0:
+	case alive%aService == 0:
 		n.mu.Lock()
 		serve := n.services
 		n.mu.Unlock()

@@ -12,10 +12,15 @@ import (
 )
 
 // A Nursery is a scope whose goroutines all end before it does: see [WithNursery]. Its methods are safe for concurrent
-// use, also by its children.
+// use, also by its children. It belongs to the testing/synctest bubble that it was opened in, or to none, as a
+// sync.WaitGroup does.
+//
+// The state is alive, and its transitions are enter and count. None is possible once it is 0: whoever makes it 0 is the
+// last of all, and lets WithNursery go on. Where only services are left, they are told to end, perhaps several times,
+// since a service may add a child.
 type Nursery struct {
 	scope     Scope
-	alive     atomic.Uint64  // a child for each, also for one that waits for a slot; body; a service for each
+	alive     atomic.Uint64  // theBody, and aChild and aService for each, also for a child that waits for a slot
 	ended     sync.WaitGroup // done when nobody is alive; then nobody may be added
 	limit     int            // of children at a time; 0: none
 	supervise bool
@@ -55,9 +60,9 @@ var (
 // passes when they have ended; their errors are lost.
 //
 // Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks, Limit, Supervise, Repanic.
-func WithNursery(ctx context.Context, f func(ctx context.Context, n *Nursery) error, opts ...Option) error {
+func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery) error, opts ...Option) error {
 	n := &Nursery{}
-	n.alive.Store(body)
+	n.alive.Store(theBody)
 	n.ended.Add(1)
 	n.scope.open(&callWithNursery, ctx, opts)
 	for _, o := range opts {
@@ -78,12 +83,12 @@ func WithNursery(ctx context.Context, f func(ctx context.Context, n *Nursery) er
 		// The body panicked or called Goexit, or a method of its error panicked.
 		n.scope.end(ByBody, errPanicked)
 		if !returned {
-			n.count(body)
+			n.count(theBody)
 		}
 		n.ended.Wait()
 		n.close()
 	}()
-	err := n.scope.do(func(ctx context.Context) error { return f(ctx, n) })
+	err := n.scope.do(func(ctx context.Context) error { return body(ctx, n) })
 	returned = true
 	n.finish(err)
 	n.ended.Wait()
@@ -107,7 +112,7 @@ func WithNursery(ctx context.Context, f func(ctx context.Context, n *Nursery) er
 
 // finish is the end of the body.
 func (n *Nursery) finish(err error) {
-	defer n.count(body) // also if a method of err panics
+	defer n.count(theBody) // also if a method of err panics
 	n.file(err, ByBody, "")
 }
 
@@ -138,7 +143,7 @@ func (n *Nursery) Go(f func(context.Context) error, opts ...Option) {
 // TryGo is [Nursery.Go], unless the nursery's [Limit] is reached: then it does nothing and reports false.
 func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 	s := n.below(&callTryGo, f, opts)
-	n.enter("TryGo", child)
+	n.enter("TryGo", aChild)
 	n.mu.Lock()
 	free := n.slot()
 	n.mu.Unlock()
@@ -146,7 +151,7 @@ func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 		if s != nil {
 			s.close()
 		}
-		n.count(child)
+		n.count(aChild)
 		return false
 	}
 	go n.child(f, s)
@@ -160,7 +165,7 @@ func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 // Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 	own := n.below(&callService, f, opts)
-	n.enter("Service", child) // for the moment: who counts a service finds the scope of them all
+	n.enter("Service", aChild) // for the moment: who counts a service finds the scope of them all
 	n.mu.Lock()
 	first := n.services == nil
 	if first {
@@ -169,8 +174,8 @@ func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 	}
 	s := n.services
 	n.mu.Unlock()
-	n.enter("Service", service)
-	n.count(child)
+	n.enter("Service", aService)
+	n.count(aChild)
 	if first && registry.On() {
 		s.tell() // it is not closed before f has ended
 	}

@@ -135,7 +135,7 @@ func (h *handover[T]) run(n *Nursery, f func(context.Context, func(T) bool) erro
 		if v := recover(); v != nil {
 			err = n.caught(v)
 		}
-		defer n.count(child) // also if a method of err panics
+		defer n.count(aChild) // also if a method of err panics
 		defer n.release()
 		h.end(n, err)
 	}()

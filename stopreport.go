@@ -94,7 +94,7 @@ func (s *Scope) straggler(top *Scope) Straggler {
 		l.Open = now.Sub(start)
 	}
 	if n := s.nursery(); n != nil {
-		l.Children = int(n.alive.Load() % body)
+		l.Children = int(n.alive.Load() % theBody)
 	}
 	return l
 }

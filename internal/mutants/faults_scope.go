@@ -120,14 +120,14 @@ var nurseryFaults = []fault{
 	{
 		file: "child.go",
 		old:  "	case alive == 0:\n",
-		new:  "	case alive%service == 0:\n",
+		new:  "	case alive%aService == 0:\n",
 		why:  "a nursery ends before its services",
 		pkg:  ".", run: "^TestConformance",
 	},
 	{
 		file: "child.go",
-		old:  "	case alive%service == 0:\n",
-		new:  "	case alive%body == 0:\n",
+		old:  "	case alive%aService == 0:\n",
+		new:  "	case alive%theBody == 0:\n",
 		why:  "services are told to end while the body runs",
 		pkg:  ".", run: "^TestConformance",
 	},

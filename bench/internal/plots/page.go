@@ -39,7 +39,7 @@ func (p *page) markdown() []byte {
 		}
 	}
 	b.WriteString(p.rfc12())
-	b.WriteString("## Where we lose\n\nEvery case in which bide needs more than another does, or misses its target.\n\n")
+	b.WriteString("## Where we lose\n\nEvery case in which bide needs more than another does, or misses its target. Why, and what\nwas tried, is in [a design note](../design/0016-what-stays-short.md).\n\n")
 	b.WriteString(p.lost() + "\n")
 	b.WriteString(p.limits())
 	b.WriteString("## Every case\n" + p.every("P"))
