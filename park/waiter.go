@@ -61,9 +61,10 @@ type Waiter struct {
 	hook  func(Outcome)
 
 	pooled bool
-	fresh  bool    // the entry was not linked when this wait was armed; the owner's, and the driver's that has resolved
-	kind   Kind    // the host's, as links
-	node   [1]Node // the place of most waits in a queue; more are made for wait-any, and kept
+	fresh  bool        // the entry was not linked when this wait was armed; the owner's, and the driver's that has resolved
+	kind   Kind        // the host's, as links
+	out    atomic.Bool // the driver has taken the entry out for good: nothing links it again before the next Arm
+	node   [1]Node     // the place of most waits in a queue; more are made for wait-any, and kept
 	more   []Node
 	seat   seat // in a Lot, with node
 
@@ -123,7 +124,8 @@ func get(bubble bool) *Waiter {
 
 // Put gives a waiter of Get back: resolved, its wake-up received, out of every queue. Its entry is unlinked, since
 // the pool may drop it: waiters that are kept (New) are the ones that leave theirs linked. A waiter that still waits or
-// is still queued or is owed a wake-up, because a panic passes by, is dropped.
+// is still queued, because a panic passes by, is dropped. (Better, Put is not deferred: a wake-up that is owed, and has
+// not come yet, is not seen.)
 func Put(w *Waiter) {
 	_, armed := w.word.current()
 	queued := w.node[0].links.In()
@@ -146,7 +148,9 @@ func Put(w *Waiter) {
 // deadline of it may be far away.
 func (w *Waiter) Release() {
 	if w.s != nil {
-		w.s.Cancel(&w.entry)
+		if !w.out.Load() {
+			w.s.Cancel(&w.entry)
+		}
 		w.s = nil
 	}
 }
@@ -166,6 +170,9 @@ func (w *Waiter) ArmOn(s *timer.Service, deadline clock.Instant) Token {
 	if w.fresh {
 		w.Release() // first: its driver would compare the new deadline with another clock
 		w.s = s
+	}
+	if w.out.Load() {
+		w.out.Store(false)
 	}
 	step.At("park.deadline")
 	if w.due.Load() != int64(deadline) {
@@ -298,7 +305,7 @@ func (o *owner) Due(now clock.Instant) (again clock.Instant, fired bool) {
 		return clock.Forever, false
 	}
 	if w.fresh {
-		w.s = nil // nothing links the entry again: Release has nothing to do. The owner waits for Fire
+		w.out.Store(true)
 	}
 	return clock.Forever, true
 }

@@ -59,7 +59,7 @@ type Mutex struct {
 	_    noCopy
 	word atomic.Uint32
 
-	mu     step.Mutex // before a timer shard's; nothing of a user is called with it held
+	mu     step.Mutex // nothing of a user is called with it held
 	queue  park.List
 	coming bool
 	counts

@@ -57,8 +57,8 @@ var parkFaults = []fault{
 	},
 	{
 		file: "park/waiter.go",
-		old:  "	if w.fresh {\n		w.s = nil",
-		new:  "	if true {\n		w.s = nil",
+		old:  "	if w.fresh {\n		w.out.Store(true)",
+		new:  "	if true {\n		w.out.Store(true)",
 		why:  "a waiter that expired while it was armed forgets its entry, and leaves it linked",
 		pkg:  "./park", run: "^TestSimRelease$", tags: model,
 	},
