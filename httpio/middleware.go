@@ -158,9 +158,9 @@ func (e *exchange) end(r *http.Request) {
 	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
 	// end. Afterwards the server takes the deadlines away.
 	c := http.NewResponseController(e.ResponseWriter)
-	if !over && left < time.Duration(clock.Forever)-linger && !within(e.ResponseWriter) {
+	if !over && left < time.Duration(clock.Forever)-linger && answers(e.ResponseWriter) {
 		if t := tailOf(r); t != nil {
-			t.timer.Reset(left + linger) // T1
+			t.within.Store(int64(left + linger)) // T1
 		} else {
 			_ = c.SetWriteDeadline(time.Now().Add(left + linger))
 		}
@@ -176,11 +176,15 @@ func (e *exchange) end(r *http.Request) {
 	}
 }
 
-// within reports whether w is that of a Middleware around this one: its handler goes on, and it bounds the rest.
-func within(w http.ResponseWriter) bool {
+// answers reports whether what is written to w goes to a client when the handler has returned: w may be a recorder's, or
+// the buffer of an http.TimeoutHandler that has answered already. Or that of a Middleware around this one: its handler
+// goes on, and it bounds the rest.
+func answers(w http.ResponseWriter) bool {
 	for {
 		switch v := w.(type) {
 		case *exchange, *writer1:
+			return false
+		case interface{ SetWriteDeadline(time.Time) error }:
 			return true
 		case interface{ Unwrap() http.ResponseWriter }:
 			w = v.Unwrap()

@@ -105,7 +105,16 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // a request that was read while its connection was being closed
 	}
 	defer g.running.Done()
+	t := tailOf(r)
+	if t != nil {
+		t.within.Store(0)
+	}
 	g.next.ServeHTTP(w, r)
+	if t != nil {
+		if d := t.within.Load(); d > 0 {
+			t.timer.Reset(time.Duration(d)) // T2
+		}
+	}
 }
 
 func (g *gate) enter() bool {

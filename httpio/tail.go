@@ -4,7 +4,9 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"bide.invalid/bide/timer"
@@ -15,13 +17,17 @@ import (
 // is a timer of the runtime, which the server takes back a moment later, once a request, and with a few idle processors
 // that costs more than the whole rest of the middleware.
 //
-//	T1 idle → due     a handler has returned (Middleware)
-//	T2 due → idle     the server has written everything, or has closed the connection, or it was hijacked (ConnState)
-//	T3 due → closed   the time is over
+//	T1 idle → asked   a Middleware, whose handler has returned, says how long (within)
+//	T2 asked → due    all handlers around it have returned as well: the gate of Serve
+//	T3 due → idle     the server has written everything, or has closed the connection (ConnState)
+//	T4 due → closed   the time is over
 //
-// T3 may come just when the server has written everything. Then a connection is closed that is idle, which clients know
-// of servers.
-type tail struct{ timer *timer.Timer }
+// T4 may come just when the server has written everything. T3 waits for it then: the connection is closed before the next
+// request is read, which clients know of servers.
+type tail struct {
+	timer  *timer.Timer
+	within atomic.Int64 // a Duration; 0: nobody has asked
+}
 
 type tailKey struct{}
 
@@ -44,19 +50,18 @@ func (ts *tails) watch(srv *http.Server) {
 		if connContext != nil {
 			ctx = connContext(ctx, c)
 		}
-		if ctx == nil {
-			return nil // the server says so
+		if ctx == nil || !reflect.ValueOf(c).Comparable() {
+			return ctx // nil: the server complains; else it has no tail
 		}
-		t := &tail{timer.AfterFunc(time.Hour, func() { c.Close() })}
+		t := &tail{timer: timer.AfterFunc(time.Hour, func() { c.Close() })}
 		t.timer.Stop()
 		ts.of.Store(c, t)
 		return context.WithValue(ctx, tailKey{}, t)
 	}
 	srv.ConnState = func(c net.Conn, s http.ConnState) {
-		switch s {
-		case http.StateIdle, http.StateClosed, http.StateHijacked:
+		if s != http.StateNew && s != http.StateActive && reflect.ValueOf(c).Comparable() {
 			if t, ok := ts.of.Load(c); ok {
-				t.(*tail).timer.Stop() // T2
+				t.(*tail).timer.StopWait() // T3
 			}
 			if s != http.StateIdle {
 				ts.of.Delete(c)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -21,6 +23,7 @@ type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
+	wrap   func(net.Conn) net.Conn // may be nil
 }
 
 func newPipes() *pipes {
@@ -36,6 +39,9 @@ func (p *pipes) dial() net.Conn {
 func (p *pipes) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.conns:
+		if p.wrap != nil {
+			c = p.wrap(c)
+		}
 		return c, nil
 	case <-p.closed:
 		return nil, net.ErrClosed
@@ -169,4 +175,86 @@ func TestServeTailHooks(t *testing.T) {
 	if fmt.Sprint(states) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", states, want)
 	}
+}
+
+// Only what a Middleware answers to the client itself, and last, has a tail.
+func TestServeTailOfOthers(t *testing.T) {
+	say := func(what string, after time.Duration) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(after)
+			if err := r.Context().Err(); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			io.WriteString(w, what)
+		})
+	}
+	brief := httpio.Middleware(100*time.Millisecond, say("a", 0))
+	orphan := httpio.Middleware(time.Minute, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(5 * time.Second) }))
+	timeout := http.TimeoutHandler(orphan, time.Second, "late")
+	for name, c := range map[string]struct {
+		handlers []http.Handler // for one request after the other
+		answers  []string
+	}{
+		"what an http.TimeoutHandler has given up": {[]http.Handler{timeout, say("next", 20*time.Second)}, []string{"late", "next, late"}},
+		"a request within the process": {[]http.Handler{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			brief.ServeHTTP(httptest.NewRecorder(), r.Clone(r.Context()))
+			say("outer", 5*time.Second).ServeHTTP(w, r)
+		})}, []string{"outer, late"}},
+		"a longer one after it": {[]http.Handler{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			brief.ServeHTTP(w, r)
+			httpio.Middleware(time.Minute, say("b", 5*time.Second)).ServeHTTP(w, r)
+		})}, []string{"ab"}},
+		"a handler around it that goes on": {[]http.Handler{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			brief.ServeHTTP(w, r)
+			say("b", 5*time.Second).ServeHTTP(w, r)
+		})}, []string{"ab"}},
+		"the next request, without a Middleware": {[]http.Handler{brief, say("b", 0)}, []string{"a", "b, late"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := -1
+			srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				n++
+				c.handlers[n].ServeHTTP(w, r)
+			})}
+			tailed(t, srv, func(t *testing.T, conn net.Conn, in *bufio.Reader) {
+				for _, want := range c.answers {
+					ask(t, conn)
+					want, late := strings.CutSuffix(want, ", late")
+					if late {
+						time.Sleep(time.Hour)
+					}
+					answer(t, in, want)
+				}
+			})
+		})
+	}
+}
+
+// A listener may have connections that are no keys of a map.
+func TestServeTailOfAnyConn(t *testing.T) {
+	type conn struct {
+		net.Conn
+		f func()
+	}
+	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })
+	synctest.Test(t, func(t *testing.T) {
+		ctx, l := bide.Open(t.Context()), newPipes()
+		l.wrap = func(c net.Conn) net.Conn { return conn{c, func() {}} }
+		result := make(chan error, 1)
+		go func() { result <- httpio.Serve(ctx, &http.Server{Handler: httpio.Middleware(time.Second, hello)}, l) }()
+		c := l.dial()
+		in := bufio.NewReader(c)
+		ask(t, c)
+		answer(t, in, "hello")
+		ask(t, c) // and it has the write deadline
+		time.Sleep(3 * time.Second)
+		if b, err := io.ReadAll(in); len(b) > 0 || err != nil {
+			t.Errorf("%q, %v; want a closed connection", b, err)
+		}
+		ctx.Stop(time.Second, nil)
+		if err := <-result; err != nil {
+			t.Error(err)
+		}
+		ctx.Close(nil)
+	})
 }

@@ -119,6 +119,13 @@ var scopeFaults = []fault{
 var nurseryFaults = []fault{
 	{
 		file: "child.go",
+		old:  "		if n.alive.CompareAndSwap(alive, alive+who) {\n			return\n		}\n",
+		new:  "		n.alive.Add(who)\n		return\n",
+		why:  "who enters does not see that the last one has left in the meantime",
+		pkg:  ".", run: "^TestSimNurseryOutsider$", tags: model,
+	},
+	{
+		file: "child.go",
 		old:  "	case alive == 0:\n",
 		new:  "	case alive%aService == 0:\n",
 		why:  "a nursery ends before its services",
@@ -165,6 +172,37 @@ var nurseryFaults = []fault{
 		new:  "	if w != nil && first {\n		w.Wake(t, park.Woken)\n	}\n	return first",
 		why:  "a call of Hedge that has failed lets no other begin before the delay is over",
 		pkg:  ".", run: "^Test(Hedge|Conformance)$",
+	},
+}
+
+var httpioFaults = []fault{
+	{
+		file: "httpio/serve.go",
+		old:  "	if t != nil {\n		t.within.Store(0)\n	}\n",
+		new:  "",
+		why:  "what a Middleware has asked for bounds the answers of later requests, too",
+		pkg:  "./httpio", run: "^TestServeTail",
+	},
+	{
+		file: "httpio/middleware.go",
+		old:  "			t.within.Store(int64(left + linger)) // T1\n",
+		new:  "			t.timer.Reset(left + linger)\n",
+		why:  "the end of an answer is bounded while another handler goes on with it",
+		pkg:  "./httpio", run: "^TestServeTail",
+	},
+	{
+		file: "httpio/middleware.go",
+		old:  "&& answers(e.ResponseWriter) {",
+		new:  "{",
+		why:  "who answers nobody bounds the answer of another",
+		pkg:  "./httpio", run: "^TestServeTail",
+	},
+	{
+		file: "httpio/tail.go",
+		old:  "				t.(*tail).timer.StopWait() // T3\n",
+		new:  "				_ = t\n",
+		why:  "a connection that is idle again keeps the bound of its last answer",
+		pkg:  "./httpio", run: "^TestServeTail",
 	},
 }
 
