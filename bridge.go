@@ -40,8 +40,10 @@ func (s *Scope) Done() <-chan struct{} {
 }
 
 func (s *Scope) connect(works bool) {
-	s.observe()
-	s.push()
+	if s.errSlow(false) == nil {
+		s.observe()
+		s.push()
+	}
 	step.At("scope.connect")
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -205,8 +205,10 @@ func (s *Scope) AfterFunc(f func()) (stop func() bool) {
 		panic("bide: AfterFunc: nil function")
 	}
 	a := &after{f: f}
-	s.observe()
-	s.push()
+	if s.errSlow(false) == nil {
+		s.observe()
+		s.push()
+	}
 	step.At("scope.after")
 	s.mu.Lock()
 	if s.state.Load()&(canceled|closed) != 0 {

@@ -38,18 +38,19 @@ func (n *Nursery) enter(call string, who uint64) {
 		if alive == 0 {
 			panic("bide: " + call + " on a nursery that has ended" + n.scope.quoted())
 		}
+		step.At("nursery.entered")
 		if n.alive.CompareAndSwap(alive, alive+who) {
 			return
 		}
 	}
 }
 
-// slot takes a slot for a child, unless the limit is reached. Preconditions: mu held.
+// slot takes a slot for a child, unless the limit is reached. Preconditions: mu held, and there is a limit.
 func (n *Nursery) slot() bool {
-	if n.limit > 0 && int(n.slots) == n.limit {
+	if int(n.slots) == n.limit {
 		return false
 	}
-	n.slots++ // without a limit nobody asks how many
+	n.slots++
 	return true
 }
 
@@ -70,18 +71,34 @@ func (n *Nursery) add(ctx context.Context, call string) error {
 	t := w.Arm(clock.Forever)
 	n.queue.PushBack(node, w, t, park.Woken)
 	n.mu.Unlock()
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		if w.Withdraw(t) == park.Woken { // a method of ctx has panicked
+			n.release()
+		} else {
+			n.unqueue(node)
+		}
+		n.count(aChild)
+	}()
 	o := w.Wait(ctx, t, park.KindNursery)
-	if o != park.Woken {
-		n.mu.Lock()
-		n.queue.Remove(node)
-		n.mu.Unlock()
-	}
-	park.Put(w)
+	returned = true
 	if o == park.Woken {
+		park.Put(w)
 		return nil // the slot is that of the child that has ended
 	}
+	n.unqueue(node)
+	park.Put(w)
 	n.count(aChild)
 	return park.Reason(ctx)
+}
+
+func (n *Nursery) unqueue(node *park.Node) {
+	n.mu.Lock()
+	n.queue.Remove(node)
+	n.mu.Unlock()
 }
 
 // child runs f, in s if it has options.

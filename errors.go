@@ -175,8 +175,8 @@ func (e *TimeoutError) text(ended bool) string {
 }
 
 // SetBy is who has set the bound: function, file and line of the call that opened the scope, or that moved its deadline
-// last. It is known of a scope that accounts for its waits ([Account], [Main]), and "" otherwise; of the opening also if
-// the scope has a Name, by which the call is found. The text is made here.
+// last. It is known of a scope that accounts for its waits ([Account], [Main]), but not the opening of one that has a
+// Name, by which that is found; else it is "". The text is made here.
 func (e *TimeoutError) SetBy() string {
 	if e.site == 0 {
 		return ""

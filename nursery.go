@@ -144,9 +144,12 @@ func (n *Nursery) Go(f func(context.Context) error, opts ...Option) {
 func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 	s := n.below(&callTryGo, f, opts)
 	n.enter("TryGo", aChild)
-	n.mu.Lock()
-	free := n.slot()
-	n.mu.Unlock()
+	free := true
+	if n.limit > 0 {
+		n.mu.Lock()
+		free = n.slot()
+		n.mu.Unlock()
+	}
 	if !free {
 		if s != nil {
 			s.close()

@@ -10,22 +10,22 @@ import (
 )
 
 // Err is nil while the scope is live, and then, for ever, [context.Canceled], also once it is closed, or, if a deadline
-// canceled it, [context.DeadlineExceeded]. The first two looks read the clock and see a deadline that has just passed; from the third
-// on it is one load, and sees it when the timer has run, about a tick (1 ms) later. Below a context that is not a
-// scope it also costs that one's Err.
+// canceled it, [context.DeadlineExceeded]. The first two looks read the clock and see a deadline that has just passed;
+// from the third on, or after a wait, it is one load, and sees it when the timer has run, about a tick (1 ms) later.
+// Below a context that is not a scope it also costs that one's Err.
 func (s *Scope) Err() error {
 	if s.state.Load()&(observed|polls|counted|canceled|closed) == observed {
 		return nil
 	}
-	return s.errSlow()
+	return s.errSlow(true)
 }
 
-func (s *Scope) errSlow() error {
-	told := false
+// errSlow is Err; point says whether it is somebody's look, and not only one of this package's own.
+func (s *Scope) errSlow(point bool) error {
 	for {
 		st := s.state.Load()
-		if !told && st&counted != 0 {
-			told = true
+		if point && st&counted != 0 {
+			point = false
 			s.point(registry.Point{})
 			continue // it may have canceled s
 		}

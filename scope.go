@@ -299,7 +299,7 @@ func (s *Scope) foreign() bool {
 }
 
 // endedAbove reports whether what is above is not a scope, and is canceled. Unlike foreign it asks for no Done, which
-// package context would have to make. Preconditions: above is nil.
+// package context would have to make; a context that is canceled has one. Preconditions: above is nil.
 func (s *Scope) endedAbove() bool { return s.state.Load()&shield == 0 && s.parent.Err() != nil }
 
 // Close closes the scope, and decides what becomes of *err, the result of what ran in it. The scope absorbs

@@ -137,6 +137,54 @@ func TestSimNursery(t *testing.T) {
 	})
 }
 
+// Somebody from outside adds a goroutine while the last one leaves: it is refused, or waited for.
+func TestSimNurseryOutsider(t *testing.T) {
+	for name, add := range map[string]func(n *bide.Nursery, f func(context.Context) error){
+		"Go":      func(n *bide.Nursery, f func(context.Context) error) { n.Go(f) },
+		"TryGo":   func(n *bide.Nursery, f func(context.Context) error) { n.TryGo(f) },
+		"Service": func(n *bide.Nursery, f func(context.Context) error) { n.Service(f) },
+	} {
+		sim.Explore(t, name+" from outside", func(w *sim.World) {
+			var refused any
+			var added, ran, over bool
+			nursery := make(chan *bide.Nursery, 1)
+			w.Go("nursery", func() {
+				err := bide.WithNursery(w.Context(), func(_ context.Context, n *bide.Nursery) error {
+					nursery <- n
+					n.Go(func(context.Context) error { step.At("child"); return nil })
+					return nil
+				})
+				over = true
+				if err != nil {
+					panic(err)
+				}
+			})
+			w.Go("adds", func() {
+				n := <-nursery
+				defer func() { refused = recover() }()
+				add(n, func(ctx context.Context) error {
+					if over {
+						panic("the nursery has ended without it")
+					}
+					if name == "Service" {
+						bide.Sleep(ctx, time.Hour) // until it is told to end
+					}
+					ran = true
+					return nil
+				})
+				added = true
+			})
+			w.Check(func() error {
+				want := "bide: " + name + " on a nursery that has ended"
+				if !over || added != ran || added == (refused != nil) || refused != nil && refused != any(want) {
+					return fmt.Errorf("over %v, added %v, ran %v, refused: %v", over, added, ran, refused)
+				}
+				return nil
+			})
+		})
+	}
+}
+
 // The hard end of a Stop goes through a shield, a cancel does not; Draining is closed before.
 func TestSimStop(t *testing.T) {
 	sim.Explore(t, "stop through a shield", func(w *sim.World) {

@@ -90,7 +90,7 @@ func TestClocksBubble(t *testing.T) {
 func TestPreciseIdleRealTime(t *testing.T) {
 	waiting := func() bool {
 		buf := make([]byte, 1<<20)
-		return strings.Contains(string(buf[:runtime.Stack(buf, true)]), "timerfdAlarm")
+		return strings.Contains(string(buf[:runtime.Stack(buf, true)]), "/clock.(")
 	}
 	try := func(wait bool, opt timer.Option) {
 		far := timer.AfterFunc(time.Hour, func() {}, opt)
