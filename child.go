@@ -224,11 +224,30 @@ func (n *Nursery) count(who uint64) {
 	switch {
 	case alive == 0:
 		step.At("nursery.last")
-		n.ended.Done()
+		n.mu.Lock()
+		ended := n.ended // nil: nobody waits, and whoever is about to sees that all have ended
+		n.mu.Unlock()
+		if ended != nil {
+			close(ended)
+		}
 	case alive%aService == 0:
 		n.mu.Lock()
 		serve := n.services
 		n.mu.Unlock()
 		serve.end(ByCancel, errServed)
 	}
+}
+
+// wait returns when nobody is alive.
+func (n *Nursery) wait() {
+	step.At("nursery.wait")
+	n.mu.Lock()
+	if n.alive.Load() == 0 {
+		n.mu.Unlock()
+		return
+	}
+	ended := make(chan struct{})
+	n.ended = ended
+	n.mu.Unlock()
+	<-ended
 }

@@ -3,7 +3,6 @@ package bide
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 
 	"bide.invalid/bide/internal/registry"
@@ -12,25 +11,24 @@ import (
 )
 
 // A Nursery is a scope whose goroutines all end before it does: see [WithNursery]. Its methods are safe for concurrent
-// use, also by its children. It belongs to the testing/synctest bubble that it was opened in, or to none, as a
-// sync.WaitGroup does.
+// use, also by its children.
 //
 // The state is alive, and its transitions are enter and count. None is possible once it is 0: whoever makes it 0 is the
 // last of all, and lets WithNursery go on. Where only services are left, they are told to end, perhaps several times,
 // since a service may add a child.
 type Nursery struct {
 	scope     Scope
-	alive     atomic.Uint64  // theBody, and aChild and aService for each, also for a child that waits for a slot
-	ended     sync.WaitGroup // done when nobody is alive; then nobody may be added
-	limit     int            // of children at a time; 0: none
+	alive     atomic.Uint64 // theBody, and aChild and aService for each, also for a child that waits for a slot
+	limit     int           // of children at a time; 0: none
 	supervise bool
 	repanic   bool
 
 	slots    int32 // taken, if there is a limit; from here on under mu
 	mu       step.Mutex
-	queue    park.List // who waits for a slot
-	services *Scope    // made by the first Service
-	results  *results  // nil: none that counts
+	queue    park.List     // who waits for a slot
+	services *Scope        // made by the first Service
+	results  *results      // nil: none that counts
+	ended    chan struct{} // made by WithNursery when it has to wait (a WaitGroup hides its park from synctest and -race)
 }
 
 // results are what children and body have brought.
@@ -63,7 +61,6 @@ var (
 func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery) error, opts ...Option) error {
 	n := &Nursery{}
 	n.alive.Store(theBody)
-	n.ended.Add(1)
 	n.scope.open(&callWithNursery, ctx, opts)
 	for _, o := range opts {
 		switch o.kind {
@@ -85,13 +82,13 @@ func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery)
 		if !returned {
 			n.count(theBody)
 		}
-		n.ended.Wait()
+		n.wait()
 		n.close()
 	}()
 	err := n.scope.do(func(ctx context.Context) error { return body(ctx, n) })
 	returned = true
 	n.finish(err)
-	n.ended.Wait()
+	n.wait()
 	r := n.results
 	if r != nil && r.panicked != nil {
 		n.close()

@@ -147,10 +147,13 @@ func TestSimNurseryOutsider(t *testing.T) {
 		sim.Explore(t, name+" from outside", func(w *sim.World) {
 			var refused any
 			var added, ran, over bool
-			nursery := make(chan *bide.Nursery, 1)
+			var nursery *bide.Nursery
+			var mu step.Mutex // until there is one
+			mu.Lock()
 			w.Go("nursery", func() {
 				err := bide.WithNursery(w.Context(), func(_ context.Context, n *bide.Nursery) error {
-					nursery <- n
+					nursery = n
+					mu.Unlock()
 					n.Go(func(context.Context) error { step.At("child"); return nil })
 					return nil
 				})
@@ -160,9 +163,10 @@ func TestSimNurseryOutsider(t *testing.T) {
 				}
 			})
 			w.Go("adds", func() {
-				n := <-nursery
+				mu.Lock()
+				mu.Unlock() //nolint:staticcheck // waiting is the point
 				defer func() { refused = recover() }()
-				add(n, func(ctx context.Context) error {
+				add(nursery, func(ctx context.Context) error {
 					if over {
 						panic("the nursery has ended without it")
 					}

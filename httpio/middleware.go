@@ -99,6 +99,7 @@ type exchange struct {
 	h1       writer1
 	written  int  // bytes
 	wrote    bool // the handler has begun to answer
+	poked    bool // a read of the body was ended; to be looked at after leave
 	hijacked bool
 	returned bool // the handler, and not by a panic
 }
@@ -127,6 +128,7 @@ func (e *exchange) over() {
 	defer e.leaving.Done()
 	c, now := http.NewResponseController(e.ResponseWriter), time.Now()
 	if !e.request.through.Load() {
+		e.poked = true
 		_ = c.SetReadDeadline(now.Add(-time.Second)) // a writer of another kind may have no deadlines
 	}
 	_ = c.SetWriteDeadline(now.Add(linger))
@@ -155,6 +157,9 @@ func (e *exchange) end(r *http.Request) {
 	if !e.returned || e.hijacked {
 		return
 	}
+	if e.poked && e.request.through.Load() && r.ProtoMajor == 1 {
+		e.retire(r)
+	}
 	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
 	// end. Afterwards the server takes the deadlines away.
 	c := http.NewResponseController(e.ResponseWriter)
@@ -173,6 +178,17 @@ func (e *exchange) end(r *http.Request) {
 			err = cause
 		}
 		Error(e.ResponseWriter, err)
+	}
+}
+
+// retire has the connection closed after this answer. The body has come to its end just when its read was ended: the server
+// has begun to look for the client to leave, with the deadline that was meant for the body, and takes what it gets for
+// that. It would cancel the context of every further request.
+func (e *exchange) retire(r *http.Request) {
+	if !e.wrote {
+		e.Header().Set("Connection", "close")
+	} else if t := tailOf(r); t != nil {
+		t.retired.Store(true)
 	}
 }
 

@@ -27,6 +27,8 @@ import (
 type tail struct {
 	timer  *timer.Timer
 	within atomic.Int64 // a Duration; 0: nobody has asked
+
+	retired atomic.Bool // the connection is not for another request
 }
 
 type tailKey struct{}
@@ -62,6 +64,9 @@ func (ts *tails) watch(srv *http.Server) {
 		if s != http.StateNew && s != http.StateActive && reflect.ValueOf(c).Comparable() {
 			if t, ok := ts.of.Load(c); ok {
 				t.(*tail).timer.StopWait() // T3
+				if t.(*tail).retired.Load() {
+					c.Close()
+				}
 			}
 			if s != http.StateIdle {
 				ts.of.Delete(c)

@@ -92,7 +92,13 @@ func TestPreciseIdleRealTime(t *testing.T) {
 		buf := make([]byte, 1<<20)
 		return strings.Contains(string(buf[:runtime.Stack(buf, true)]), "/clock.(")
 	}
+	gone := func() {
+		for waiting() { // it is on its way out
+			runtime.Gosched()
+		}
+	}
 	try := func(wait bool, opt timer.Option) {
+		gone()
 		far := timer.AfterFunc(time.Hour, func() {}, opt)
 		if waiting() != wait {
 			t.Errorf("a goroutine waits for what is pending: %v", !wait)
@@ -101,9 +107,7 @@ func TestPreciseIdleRealTime(t *testing.T) {
 		came := make(chan struct{})
 		timer.AfterFunc(time.Millisecond, func() { close(came) }, opt)
 		<-came
-		for waiting() { // it is on its way out
-			runtime.Gosched()
-		}
+		gone()
 	}
 	try(false, timer.Tolerance(0))
 	for name := range system {
