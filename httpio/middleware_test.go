@@ -658,3 +658,38 @@ func TestMiddlewareStormRealTime(t *testing.T) {
 		}
 	})
 }
+
+// A body that comes to its end just when its read is ended leaves the server in doubt whether the client is there: the
+// connection is not used again.
+func TestMiddlewareRetires(t *testing.T) {
+	for _, proto := range []int{1, 2} {
+		w := &readDeadline{ResponseRecorder: httptest.NewRecorder(), set: make(chan bool, 1)}
+		r := httptest.NewRequest("POST", "/", nil)
+		r.ProtoMajor = proto
+		var scope *bide.Scope
+		r.Body = io.NopCloser(readFunc(func([]byte) (int, error) {
+			scope.Cancel(nil)
+			<-w.set
+			return 0, io.EOF
+		}))
+		httpio.Middleware(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			scope = bide.From(r.Context())
+			io.ReadAll(r.Body)
+		})).ServeHTTP(w, r)
+		if got, want := w.Header().Get("Connection"), map[int]string{1: "close"}[proto]; got != want {
+			t.Errorf("HTTP/%d: Connection: %q, want %q", proto, got, want)
+		}
+	}
+}
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// readDeadline says that a read deadline was set.
+type readDeadline struct {
+	*httptest.ResponseRecorder
+	set chan bool
+}
+
+func (w *readDeadline) SetReadDeadline(time.Time) error { w.set <- true; return nil }
