@@ -84,9 +84,9 @@ func Idle(d time.Duration) Option { return Option{kind: optIdle, d: d} }
 func MoveOn() Option { return Option{kind: optMoveOn} }
 
 // Account makes the scope, and everything that is opened below it, measure its waits. The [TimeoutError] of a bound
-// then says where the time went, and, if it has no name, which call set the bound ([TimeoutError.SetBy]). It costs two
-// readings of the clock a wait, and the opening of a scope without a name three hundred nanoseconds. Only waits under a scope's own context are counted, not those
-// under a context that package context has made of it.
+// then says where the time went, and, if the scope has no name, which call set the bound ([TimeoutError.SetBy]). It
+// costs two readings of the clock a wait, and the opening of a scope without a name three hundred nanoseconds. Only
+// waits under a scope's own context are counted, not those under a context that package context has made of it.
 func Account() Option { return Option{kind: optAccount} }
 
 // Limit lets at most n children of a nursery run at a time: see [Nursery.Go].

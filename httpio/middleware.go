@@ -183,7 +183,8 @@ func (e *exchange) end(r *http.Request) {
 
 // retire has the connection closed after this answer. The body has come to its end just when its read was ended: the server
 // has begun to look for the client to leave, with the deadline that was meant for the body, and takes what it gets for
-// that. It would cancel the context of every further request.
+// that. It would cancel the context of every further request. (Where the answer has been begun, this can be done below
+// Serve only.)
 func (e *exchange) retire(r *http.Request) {
 	if !e.wrote {
 		e.Header().Set("Connection", "close")

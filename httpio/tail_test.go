@@ -258,3 +258,39 @@ func TestServeTailOfAnyConn(t *testing.T) {
 		ctx.Close(nil)
 	})
 }
+
+// An answer was begun, and its connection is not to be used again: it is closed when it is idle.
+func TestServeTailRetires(t *testing.T) {
+	var scope *bide.Scope
+	read := httpio.Middleware(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scope = bide.From(r.Context())
+		io.WriteString(w, "hello")
+		io.ReadAll(r.Body)
+	}))
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		poked := make(chan bool, 1)
+		r.Body = io.NopCloser(readFunc(func([]byte) (int, error) { // the end comes with the poke
+			scope.Cancel(nil)
+			<-poked
+			return 0, io.EOF
+		}))
+		read.ServeHTTP(pokedWriter{w, poked}, r)
+	})}
+	tailed(t, srv, func(t *testing.T, c net.Conn, in *bufio.Reader) {
+		ask(t, c)
+		answer(t, in, "hello")
+		start := time.Now()
+		b, err := io.ReadAll(in)
+		if d := time.Since(start); len(b) > 0 || err != nil || d > 0 { // the server's own limit is two minutes
+			t.Errorf("%q, %v after %v; want a closed connection", b, err, d)
+		}
+	})
+}
+
+type pokedWriter struct {
+	http.ResponseWriter
+	poked chan bool
+}
+
+func (w pokedWriter) Unwrap() http.ResponseWriter     { return w.ResponseWriter }
+func (w pokedWriter) SetReadDeadline(time.Time) error { w.poked <- true; return nil }
