@@ -22,7 +22,7 @@ func Slot(l Slots) Option {
 	if l == nil {
 		panic("bide: Slot: nil Slots")
 	}
-	return Option{kind: optSlot, slots: l}
+	return Option{kind: optSlot, of: l}
 }
 
 // Blocking calls f, which no cancellation can end: it reads a file, say, or calls C. Under a canceled context f is not
@@ -47,7 +47,7 @@ func Blocking[T any](ctx context.Context, f func(context.Context) (T, error), op
 		case optAbandon:
 			abandon = true
 		case optSlot:
-			slots = o.slots
+			slots = o.of.(Slots)
 		}
 	}
 	err = s.run(func(ctx context.Context) error {

@@ -176,18 +176,19 @@ func (s *Scope) ownDeadline() (time.Time, bool) {
 
 // Remaining is [Remaining] of the scope.
 func (s *Scope) Remaining() time.Duration {
-	if s.look(true) {
+	var r reading
+	if s.lookAt(&r, true) {
 		return 0
 	}
 	left := time.Duration(clock.Forever)
 	until := func(st *shutdown) {
 		if st.at != clock.Forever {
-			left = min(left, st.at.Sub(st.scope.now()))
+			left = min(left, st.at.Sub(r.at(st.scope)))
 		}
 	}
 	for p := s; p != nil; {
 		if due := clock.Instant(p.due.Load()); due != clock.Forever {
-			left = min(left, due.Sub(p.now()))
+			left = min(left, due.Sub(r.at(p)))
 		}
 		if st := p.stopping(); st != nil {
 			until(st)
@@ -196,7 +197,7 @@ func (s *Scope) Remaining() time.Duration {
 		switch {
 		case up != nil:
 		case p.state.Load()&shield == 0:
-			left = min(left, Remaining(p.parent))
+			left = min(left, remaining(p.parent))
 		case p.state.Load()&spared == 0:
 			p.eachStopAbove(until)
 		}
@@ -218,6 +219,11 @@ func Remaining(ctx context.Context) time.Duration {
 			return (*Scope)(h).Remaining()
 		}
 	}
+	return remaining(ctx)
+}
+
+// remaining is Remaining where the standard library's deadline is all there is.
+func remaining(ctx context.Context) time.Duration {
 	if ctx.Err() != nil {
 		return 0
 	}

@@ -24,14 +24,14 @@ const unwinding = 500 * time.Millisecond
 
 // Grace is how long [Main] lets its function go on after a signal; eight seconds if it is not given, since some
 // platforms kill after ten. Zero or negative: the signal cancels at once ([BySignal]).
-func Grace(d time.Duration) Option { return Option{kind: optGrace, d: d} }
+func Grace(d time.Duration) Option { return Option{kind: optGrace, n: int64(d)} }
 
 // Signals are those that make [Main] stop, instead of SIGINT and SIGTERM.
 func Signals(sigs ...os.Signal) Option {
 	if len(sigs) == 0 {
 		panic("bide: Signals: none is given")
 	}
-	return Option{kind: optSignals, sigs: slices.Clone(sigs)}
+	return Option{kind: optSignals, of: slices.Clone(sigs)}
 }
 
 // Main is the body of a program's main function: it runs f in a scope, has it stopped by SIGINT and SIGTERM, and exits
@@ -98,9 +98,9 @@ func newProgram(opts []Option) *program {
 	for _, o := range opts {
 		switch o.kind {
 		case optGrace:
-			m.grace = o.d
+			m.grace = o.d()
 		case optSignals:
-			m.sigs = o.sigs
+			m.sigs = o.of.([]os.Signal)
 		}
 	}
 	return m

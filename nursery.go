@@ -65,7 +65,7 @@ func WithNursery(ctx context.Context, body func(ctx context.Context, n *Nursery)
 	for _, o := range opts {
 		switch o.kind {
 		case optLimit:
-			n.limit = o.n
+			n.limit = int(o.n)
 		case optSupervise:
 			n.supervise = true
 		case optRepanic:

@@ -68,6 +68,12 @@ func (s *Scope) settle() {
 // goes to the top, past timers that have not run yet. Then it comes down again, so that each scope is canceled by what
 // came first: what is above it, or its own deadline.
 func (s *Scope) look(allTheWay bool) (dead bool) {
+	var r reading
+	return s.lookAt(&r, allTheWay)
+}
+
+// lookAt is look, with a reading that the caller goes on with.
+func (s *Scope) lookAt(r *reading, allTheWay bool) (dead bool) {
 	if s.dead() {
 		return true
 	}
@@ -86,7 +92,6 @@ func (s *Scope) look(allTheWay bool) (dead bool) {
 	if up == nil {
 		top.heed()
 	}
-	var r reading
 	for i := len(chain) - 1; i >= 0; i-- {
 		p := chain[i]
 		if p.dead() {

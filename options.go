@@ -1,7 +1,6 @@
 package bide
 
 import (
-	"os"
 	"strconv"
 	"time"
 
@@ -20,15 +19,13 @@ import (
 //
 // A call panics on an option that it has no use for, and on two bounds. Of two Names or Clocks the last counts.
 type Option struct {
-	kind  optKind
-	n     int
-	d     time.Duration
-	t     time.Time
-	name  string
-	clock clock.Clock
-	slots Slots
-	sigs  []os.Signal
+	kind optKind
+	n    int64 // a Duration; Limit's number
+	name string
+	of   any // a time.Time, a clock.Clock, Slots, []os.Signal
 }
+
+func (o Option) d() time.Duration { return time.Duration(o.n) }
 
 type optKind uint8
 
@@ -64,21 +61,21 @@ func Clock(c clock.Clock) Option {
 	if c == nil {
 		panic("bide: Clock: nil clock.Clock")
 	}
-	return Option{kind: optClock, clock: c}
+	return Option{kind: optClock, of: c}
 }
 
 // Timeout bounds the scope: d from its opening, whenever the option was made. Expiry is a [*TimeoutError], unless
 // MoveOn is given as well. Zero or negative: canceled from the start.
-func Timeout(d time.Duration) Option { return Option{kind: optTimeout, d: d} }
+func Timeout(d time.Duration) Option { return Option{kind: optTimeout, n: int64(d)} }
 
 // Deadline is Timeout for a point in time, of the scope's clock. The zero time is in the past (unlike
 // [Scope.SetDeadline]'s, which removes the deadline).
-func Deadline(t time.Time) Option { return Option{kind: optDeadline, t: t} }
+func Deadline(t time.Time) Option { return Option{kind: optDeadline, of: t} }
 
 // Idle bounds the scope by d without progress: d from its opening, and again from each [Scope.Progress]. Expiry is a
 // [*TimeoutError], as with Timeout, and its Source [ByIdle]. It is for a transfer whose length is not known, but that
 // must not stall.
-func Idle(d time.Duration) Option { return Option{kind: optIdle, d: d} }
+func Idle(d time.Duration) Option { return Option{kind: optIdle, n: int64(d)} }
 
 // MoveOn makes the scope absorb its expiry, instead of making a [*TimeoutError] of it.
 func MoveOn() Option { return Option{kind: optMoveOn} }
@@ -94,7 +91,7 @@ func Limit(n int) Option {
 	if n <= 0 {
 		panic("bide: Limit: must be positive, not " + strconv.Itoa(n))
 	}
-	return Option{kind: optLimit, n: n}
+	return Option{kind: optLimit, n: int64(n)}
 }
 
 // Supervise lets the children of a nursery go on when one of them fails; their errors are joined in the end. A body
@@ -148,7 +145,7 @@ func (s *Scope) apply(c *call, opts []Option) (bound Option) {
 		case optName:
 			s.more().name = o.name
 		case optClock:
-			s.more().service = timer.For(o.clock)
+			s.more().service = timer.For(o.of.(clock.Clock))
 			s.or(onClock)
 		case optTimeout, optDeadline, optIdle:
 			if bound.kind != optNone {

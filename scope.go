@@ -36,6 +36,7 @@ import (
 //	enlisted  an island (island.go) that is in the list of the scope at the top, or about to be
 //	listed    ... and not only about to
 //	told      constant: an observer (internal/registry) was told of the opening, and is told of the end
+//	apart     constant once it is known: the context above is not a scope, though there is one further up
 //	misnested it was closed while a scope below it, observed and not canceled, was open
 //	passed    its sums were added to those above: what comes later goes there as well
 //	extended  constant: rare.labeled is set
@@ -141,6 +142,7 @@ const (
 	listed
 	told
 	misnested
+	apart
 	pushed
 	passed
 	labels
@@ -185,12 +187,12 @@ func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 	if len(opts) > 0 {
 		switch o := s.apply(c, opts); o.kind {
 		case optTimeout:
-			s.bound(o.d)
+			s.bound(o.d())
 		case optDeadline:
-			s.boundAt(o.t)
+			s.boundAt(o.of.(time.Time))
 		case optIdle:
-			s.makeRare().idle = o.d
-			s.bound(o.d)
+			s.makeRare().idle = o.d()
+			s.bound(o.d())
 		}
 	}
 	s.setHere(2)
@@ -280,17 +282,33 @@ func (s *Scope) or(bits uint32) { s.state.Or(bits) }
 // above is the scope whose cancellation is this one's: the one that the parent is, or leads to with nothing but values
 // between.
 func (s *Scope) above() *Scope {
-	if s.state.Load()&(shield|alone) != 0 {
+	if s.state.Load()&(shield|alone|apart) != 0 {
 		return nil
 	}
 	if p, ok := s.parent.(*Scope); ok {
 		return p
 	}
-	h, native := park.HostOf(s.parent)
-	if p, ok := h.(*host); ok && native {
-		return (*Scope)(p)
+	if !s.belowStd() {
+		h, native := park.HostOf(s.parent)
+		if p, ok := h.(*host); ok && native {
+			return (*Scope)(p)
+		}
 	}
+	s.or(apart)
 	return nil
+}
+
+// belowStd reports whether a cancelable context of package context lies between s and the scope that From finds; it may
+// miss one. HostOf compares what Done returns, which makes two channels, where nobody has asked for them. Preconditions:
+// there is a scope above, and the parent is not it.
+func (s *Scope) belowStd() bool {
+	std := s.parent.Value(stdKey)
+	if std == nil {
+		return false
+	}
+	// If p is not canceled by now, what it has answered is what it answers for good.
+	p := From(s.parent)
+	return p.state.Load()&canceled == 0 && std != p.stdValue()
 }
 
 // foreign reports whether what is above is not a scope, and can be canceled. Preconditions: above is nil.

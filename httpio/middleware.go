@@ -93,42 +93,56 @@ func (h received) Get(name string) string {
 type exchange struct {
 	http.ResponseWriter
 	scope    *bide.Scope
-	stop     func() bool    // over; nil: it is not armed
-	leaving  sync.WaitGroup // until over is through
-	request  requestBody
+	watch    *watch // nil: open
 	h1       writer1
-	written  int  // bytes
-	wrote    bool // the handler has begun to answer
-	poked    bool // a read of the body was ended; to be looked at after leave
+	written  int32 // bytes, as far as buffered
+	wrote    bool  // the handler has begun to answer
 	hijacked bool
 	returned bool // the handler, and not by a panic
 }
 
+// watch is what an armed exchange has.
+type watch struct {
+	stop    func() bool    // over; nil: left
+	leaving sync.WaitGroup // until over is through
+	body    requestBody    // the zero one: there is none to read
+	poked   bool           // a read of the body was ended; to be looked at after leave
+}
+
 // begin: open. It puts r's body under the scope.
 func (e *exchange) begin(r *http.Request) {
-	if r.Body == nil || r.Body == http.NoBody {
-		e.request.through.Store(true)
-	} else {
-		e.request.ReadCloser, e.request.scope = r.Body, e.scope
-		r.Body = &e.request
+	if r.Body != nil && r.Body != http.NoBody {
+		e.watch = &watch{body: requestBody{ReadCloser: r.Body, scope: e.scope}}
+		r.Body = &e.watch.body
 		e.arm()
 	}
 }
 
 // arm: E1. It costs more than all the rest, and most requests have no use for it.
 func (e *exchange) arm() {
-	if e.stop == nil && !e.hijacked {
-		e.leaving.Add(1)
-		e.stop = e.scope.AfterFunc(e.over)
+	if e.hijacked {
+		return
 	}
+	if e.watch == nil {
+		e.watch = &watch{}
+	}
+	if w := e.watch; w.stop == nil {
+		w.leaving.Add(1)
+		w.stop = e.scope.AfterFunc(e.over)
+	}
+}
+
+// through reports whether of the request's body nothing is left to read.
+func (e *exchange) through() bool {
+	return e.watch == nil || e.watch.body.ReadCloser == nil || e.watch.body.through.Load()
 }
 
 // over: E2.
 func (e *exchange) over() {
-	defer e.leaving.Done()
+	defer e.watch.leaving.Done()
 	c, now := http.NewResponseController(e.ResponseWriter), time.Now()
-	if !e.request.through.Load() {
-		e.poked = true
+	if !e.through() {
+		e.watch.poked = true
 		_ = c.SetReadDeadline(now.Add(-time.Second)) // a writer of another kind may have no deadlines
 	}
 	_ = c.SetWriteDeadline(now.Add(linger))
@@ -136,11 +150,15 @@ func (e *exchange) over() {
 
 // leave: E3. It reports whether over has run.
 func (e *exchange) leave() (over bool) {
-	if e.stop != nil && !e.stop() {
-		e.leaving.Wait()
+	w := e.watch
+	if w == nil || w.stop == nil {
+		return false
+	}
+	if !w.stop() {
+		w.leaving.Wait()
 		over = true
 	}
-	e.stop = nil
+	w.stop = nil
 	return over
 }
 
@@ -157,7 +175,7 @@ func (e *exchange) end(r *http.Request) {
 	if !e.returned || e.hijacked {
 		return
 	}
-	if e.poked && e.request.through.Load() && r.ProtoMajor == 1 {
+	if e.watch != nil && e.watch.poked && e.through() && r.ProtoMajor == 1 {
 		e.retire(r)
 	}
 	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
@@ -170,7 +188,7 @@ func (e *exchange) end(r *http.Request) {
 			_ = c.SetWriteDeadline(time.Now().Add(left + linger))
 		}
 	}
-	if r.ProtoMajor == 1 && !e.request.through.Load() {
+	if r.ProtoMajor == 1 && !e.through() {
 		_ = c.SetReadDeadline(time.Now().Add(linger))
 	}
 	if cause != nil && !e.wrote {

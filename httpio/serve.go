@@ -112,7 +112,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 	if t != nil {
 		if d := t.within.Load(); d > 0 {
-			t.timer.Reset(time.Duration(d)) // T2
+			t.arm(time.Duration(d))
 		}
 	}
 }

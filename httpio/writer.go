@@ -36,7 +36,8 @@ const buffered = 2 << 10
 // write is before n bytes.
 func (e *exchange) write(n int) {
 	e.wrote = true
-	if e.written += n; e.written > buffered {
+	if e.written += int32(min(n, buffered+1)); e.written > buffered {
+		e.written = buffered
 		e.arm()
 	}
 }

@@ -193,7 +193,7 @@ var httpioFaults = []fault{
 	{
 		file: "httpio/middleware.go",
 		old:  "			t.within.Store(int64(left + linger)) // T1\n",
-		new:  "			t.timer.Reset(left + linger)\n",
+		new:  "			t.arm(left + linger)\n",
 		why:  "the end of an answer is bounded while another handler goes on with it",
 		pkg:  "./httpio", run: "^TestServeTail",
 	},
@@ -206,9 +206,16 @@ var httpioFaults = []fault{
 	},
 	{
 		file: "httpio/tail.go",
-		old:  "				t.(*tail).timer.StopWait() // T3\n",
+		old:  "				t.(*tail).done()\n",
 		new:  "",
 		why:  "a connection that is idle again keeps the bound of its last answer",
+		pkg:  "./httpio", run: "^TestServeTail",
+	},
+	{
+		file: "httpio/tail.go",
+		old:  "	return clock.Forever, t.due.CompareAndSwap(due, over)\n",
+		new:  "	return clock.Forever, false\n",
+		why:  "the end of an answer is not bounded at all",
 		pkg:  "./httpio", run: "^TestServeTail",
 	},
 }
