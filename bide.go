@@ -14,11 +14,11 @@ import (
 // a success, and an error that is not a cancellation is returned as it is. With d zero or negative, f runs to its first
 // cancel point.
 //
-// It costs one allocation, one more with options, and one reading of the clock; f is called directly.
+// It costs one allocation, one more with the option Clock, and one reading of the clock; f is called directly.
 //
 // Options: Name, Clock, Account, Labels.
 func FailAfter(ctx context.Context, d time.Duration, f func(context.Context) error, opts ...Option) error {
-	s := &Scope{}
+	s := newScope(opts)
 	s.open(&callFailAfter, ctx, opts)
 	s.bound(d)
 	return s.run(f)
@@ -26,7 +26,7 @@ func FailAfter(ctx context.Context, d time.Duration, f func(context.Context) err
 
 // FailAt is [FailAfter] for a point in time, of the scope's clock. The zero time is in the past.
 func FailAt(ctx context.Context, t time.Time, f func(context.Context) error, opts ...Option) error {
-	s := &Scope{}
+	s := newScope(opts)
 	s.open(&callFailAt, ctx, opts)
 	s.boundAt(t)
 	return s.run(f)
@@ -34,7 +34,7 @@ func FailAt(ctx context.Context, t time.Time, f func(context.Context) error, opt
 
 // Within is [FailAfter] for a function with a value. The value is f's also when there is an error.
 func Within[T any](ctx context.Context, d time.Duration, f func(context.Context) (T, error), opts ...Option) (v T, err error) {
-	s := &Scope{}
+	s := newScope(opts)
 	s.open(&callWithin, ctx, opts)
 	s.bound(d)
 	err = s.run(func(ctx context.Context) (err error) {
@@ -48,7 +48,7 @@ func Within[T any](ctx context.Context, d time.Duration, f func(context.Context)
 // cancellation of this scope was dropped: by the bound, or by a [Scope.Cancel] that f called. err is any other error of
 // f.
 func MoveOnAfter(ctx context.Context, d time.Duration, f func(context.Context) error, opts ...Option) (moved bool, err error) {
-	s := &Scope{}
+	s := newScope(opts)
 	s.open(&callMoveOnAfter, ctx, opts)
 	s.bound(d)
 	err = s.run(f)
@@ -57,7 +57,7 @@ func MoveOnAfter(ctx context.Context, d time.Duration, f func(context.Context) e
 
 // MoveOnAt is [MoveOnAfter] for a point in time, of the scope's clock. The zero time is in the past.
 func MoveOnAt(ctx context.Context, t time.Time, f func(context.Context) error, opts ...Option) (moved bool, err error) {
-	s := &Scope{}
+	s := newScope(opts)
 	s.open(&callMoveOnAt, ctx, opts)
 	s.boundAt(t)
 	err = s.run(f)
@@ -74,7 +74,7 @@ func MoveOnAt(ctx context.Context, t time.Time, f func(context.Context) error, o
 //
 //	defer func() { err = errors.Join(err, bide.Shield(ctx, 2*time.Second, peer.Goodbye)) }()
 func Shield(ctx context.Context, grace time.Duration, f func(context.Context) error, opts ...Option) error {
-	s := &Scope{}
+	s := newScope(opts)
 	s.open(&callShield, ctx, opts)
 	s.bound(grace)
 	return s.run(f)
@@ -84,7 +84,7 @@ func Shield(ctx context.Context, grace time.Duration, f func(context.Context) er
 //
 // Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func Run(ctx context.Context, f func(*Scope) error, opts ...Option) error {
-	s := &Scope{}
+	s := newScope(opts)
 	s.open(&callRun, ctx, opts)
 	return s.run(func(context.Context) error { return f(s) })
 }
@@ -150,14 +150,6 @@ func timersOf(ctx context.Context) *timer.Service {
 	return timer.Default()
 }
 
-// Name is the name given by the option Name, or "".
-func (s *Scope) Name() string {
-	if x := s.extra.Load(); x != nil {
-		return x.name
-	}
-	return ""
-}
-
 // String says what the scope is and how it stands, for logs.
 func (s *Scope) String() string {
 	return "bide.Scope" + s.quoted() + s.standing()
@@ -179,7 +171,7 @@ func (s *Scope) standing() string {
 	case st&canceled != 0:
 		text = " (canceled by " + s.cause.Load().Source.String()
 	}
-	if due := clock.Instant(s.due.Load()); due != clock.Forever {
+	if due := s.due.Load(); due != clock.Forever {
 		left := due.Sub(s.now()).Round(time.Millisecond)
 		if left > 0 {
 			text += ", deadline " + left.String() + " from now"

@@ -38,7 +38,7 @@ func Blocking[T any](ctx context.Context, f func(context.Context) (T, error), op
 	if f == nil {
 		panic("bide: Blocking: nil function")
 	}
-	s := &Scope{}
+	s := newScope(opts)
 	s.open(&callBlocking, ctx, opts)
 	var abandon bool
 	var slots Slots

@@ -103,7 +103,7 @@ func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) {
 func (s *Scope) mark(c *Canceled, bits uint32, asOf clock.Instant, open *Ledger) (by *Canceled, below bool) {
 	step.At("scope.mark")
 	s.mu.Lock()
-	if due := clock.Instant(s.due.Load()); due > asOf {
+	if due := s.due.Load(); due > asOf {
 		// Moved later since the driver, or a look, believed it; whoever asked has unlinked the entry.
 		if s.state.Load()&(observed|canceled|closed) == observed && due != clock.Forever {
 			s.timers().Cover(&s.entry, due)

@@ -17,8 +17,8 @@ func (n *Nursery) below(c *call, f func(context.Context) error, opts []Option) *
 	if len(opts) == 0 {
 		return nil
 	}
-	s := &Scope{}
-	s.open(c, &n.scope, opts)
+	s := newScope(opts)
+	s.open(c, &n.scope.Scope, opts)
 	s.setHere(2)
 	return s
 }
@@ -114,7 +114,7 @@ func (n *Nursery) child(f func(context.Context) error, s *Scope) {
 	}()
 	n.scope.wear() // the goroutine has those of whoever has called Go
 	if s == nil {
-		err = f(&n.scope)
+		err = f(&n.scope.Scope)
 		return
 	}
 	name = s.Name()

@@ -2,6 +2,7 @@ package bide
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"bide.invalid/bide/clock"
@@ -9,12 +10,24 @@ import (
 	"bide.invalid/bide/park"
 )
 
+// A moment is an instant that others read meanwhile. What is stored are the bits in which it differs from Forever: the
+// zero moment is none, so that a new scope has nothing to store.
+type moment struct{ v atomic.Int64 }
+
+const unbounded = int64(clock.Forever)
+
+func (m *moment) Load() clock.Instant    { return clock.Instant(m.v.Load() ^ unbounded) }
+func (m *moment) Store(at clock.Instant) { m.v.Store(int64(at) ^ unbounded) }
+func (m *moment) CompareAndSwap(old, at clock.Instant) bool {
+	return m.v.CompareAndSwap(int64(old)^unbounded, int64(at)^unbounded)
+}
+
 // deadline is the Scope as the timer sees it.
 type deadline Scope
 
 // Due: locked.
 func (d *deadline) Due(now clock.Instant) (again clock.Instant, fired bool) {
-	due := clock.Instant(d.due.Load())
+	due := d.due.Load()
 	if due > now {
 		return due, false
 	}
@@ -29,7 +42,7 @@ func (d *deadline) Fire(now clock.Instant) {
 	} else if s.endedAbove() {
 		s.cancelFrom(s.parent) // it is told a moment later otherwise, if at all
 	}
-	if st := s.stopping(); st != nil && st.at < clock.Instant(s.due.Load()) && st.at <= now {
+	if st := s.stopping(); st != nil && st.at < s.due.Load() && st.at <= now {
 		st.come() // it was first, and its timer is late
 		return
 	}
@@ -43,7 +56,7 @@ func (s *Scope) expire(now clock.Instant) {
 	if s.idle() > 0 {
 		source = ByIdle
 	}
-	s.cancel(s.canceledAt(source, nil, clock.Instant(s.due.Load())), called|expired, now)
+	s.cancel(s.canceledAt(source, nil, s.due.Load()), called|expired, now)
 }
 
 // bound bounds a new scope.
@@ -57,7 +70,7 @@ func (s *Scope) boundAt(t time.Time) { s.limit(s.now(), s.timers().Clock().FromT
 
 func (s *Scope) limit(now, due clock.Instant) {
 	s.start = now
-	s.due.Store(int64(max(due, now))) // it cannot expire before it is opened
+	s.due.Store(max(due, now)) // it cannot expire before it is opened
 	if due <= now {
 		s.look(false) // canceled from the start; the body still runs to its first cancel point
 	}
@@ -104,7 +117,7 @@ func (s *Scope) setDue(due clock.Instant) bool {
 	s.mu.Lock()
 	now := s.now()      // under mu: of two that set it, the second sees that the first has set it to the past
 	due = max(due, now) // it does not expire before it is told to
-	passed := clock.Instant(s.due.Load()) <= now
+	passed := s.due.Load() <= now
 	if passed || s.dead() {
 		s.mu.Unlock()
 		if passed { // since the look
@@ -116,7 +129,7 @@ func (s *Scope) setDue(due clock.Instant) bool {
 		s.start = now
 	}
 	step.At("scope.moved") // the driver may believe the old one until now
-	s.due.Store(int64(due))
+	s.due.Store(due)
 	s.site = by
 	if due > now && s.state.Load()&observed != 0 {
 		if due == clock.Forever {
@@ -156,12 +169,12 @@ func (s *Scope) Deadline() (t time.Time, ok bool) {
 }
 
 func (s *Scope) ownDeadline() (time.Time, bool) {
-	if clock.Instant(s.due.Load()) == clock.Forever {
+	if s.due.Load() == clock.Forever {
 		return time.Time{}, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	due := clock.Instant(s.due.Load())
+	due := s.due.Load()
 	if r := s.rare(); r != nil && !r.wall.IsZero() && r.wallAt == due {
 		return r.wall, true
 	}
@@ -187,7 +200,7 @@ func (s *Scope) Remaining() time.Duration {
 		}
 	}
 	for p := s; p != nil; {
-		if due := clock.Instant(p.due.Load()); due != clock.Forever {
+		if due := p.due.Load(); due != clock.Forever {
 			left = min(left, due.Sub(r.at(p)))
 		}
 		if st := p.stopping(); st != nil {

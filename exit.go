@@ -5,8 +5,6 @@ import (
 	"errors"
 	"os"
 	"reflect"
-
-	"bide.invalid/bide/clock"
 )
 
 // exit closes s and returns what is to become of err, the result of what ran in it. The decision is made here, by the
@@ -62,7 +60,7 @@ func (s *Scope) timeout() error {
 	s.await() // until everybody below is counted
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	due := clock.Instant(s.due.Load())
+	due := s.due.Load()
 	var cut *Canceled
 	if c := s.cause.Load(); c.Source == ByShutdown || c.Source == BySignal {
 		cut, due = c, c.when

@@ -3,7 +3,6 @@ package bide
 import (
 	"time"
 
-	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/step"
 )
 
@@ -22,10 +21,10 @@ func (s *Scope) Progress() {
 
 func (s *Scope) progress(d time.Duration) {
 	now := s.now()
-	due := int64(addTo(now, d))
+	due := addTo(now, d)
 	for {
 		old := s.due.Load()
-		if clock.Instant(old) <= now || old >= due { // passed; or removed, or moved by somebody with a later reading
+		if old <= now || old >= due { // passed; or removed, or moved by somebody with a later reading
 			return
 		}
 		step.At("idle.progress")

@@ -176,7 +176,7 @@ func (s *Scope) cut(st *shutdown) {
 	if c.on != st.c.on {
 		c.when = s.now()
 	}
-	if due := clock.Instant(s.due.Load()); (due < 0) == (c.when < 0) && due <= c.when {
+	if due := s.due.Load(); (due < 0) == (c.when < 0) && due <= c.when {
 		s.expire(c.when)
 	}
 	s.cancel(mint(&c), called|expired, clock.Forever)

@@ -83,7 +83,7 @@ type program struct {
 
 func newProgram(opts []Option) *program {
 	m := &program{
-		scope:   &Scope{},
+		scope:   &(&named{}).Scope,
 		grace:   defaultGrace,
 		sigs:    []os.Signal{os.Interrupt, syscall.SIGTERM},
 		exit:    os.Exit,
@@ -91,8 +91,9 @@ func newProgram(opts []Option) *program {
 		signals: make(chan os.Signal, 2),
 	}
 	m.scope.open(&callMain, context.Background(), opts)
-	if x := m.scope.more(); x.name == "" {
-		x.name = "main"
+	if m.scope.Name() == "" {
+		m.scope.setName("main")
+		m.scope.or(hasName)
 		m.scope.extend()
 	}
 	for _, o := range opts {

@@ -17,7 +17,7 @@ import (
 // last of all, and lets WithNursery go on. Where only services are left, they are told to end, perhaps several times,
 // since a service may add a child.
 type Nursery struct {
-	scope     Scope
+	scope     named
 	alive     atomic.Uint64 // theBody, and aChild and aService for each, also for a child that waits for a slot
 	limit     int           // of children at a time; 0: none
 	supervise bool
@@ -170,7 +170,7 @@ func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 	first := n.services == nil
 	if first {
 		n.services = &Scope{}
-		n.services.init(&callServices, &n.scope)
+		n.services.state.Store(n.services.init(&callServices, &n.scope.Scope))
 	}
 	s := n.services
 	n.mu.Unlock()
@@ -190,4 +190,4 @@ func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 func (n *Nursery) Cancel(reason error) { n.scope.Cancel(reason) }
 
 // Scope is the nursery's scope, the one that body and children without options run in. It must not be closed.
-func (n *Nursery) Scope() *Scope { return &n.scope }
+func (n *Nursery) Scope() *Scope { return &n.scope.Scope }

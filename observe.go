@@ -114,7 +114,7 @@ type reading struct {
 
 // passed reports whether the deadline of s has come.
 func (r *reading) passed(s *Scope) (now clock.Instant, passed bool) {
-	due := clock.Instant(s.due.Load())
+	due := s.due.Load()
 	if due == clock.Forever {
 		return 0, false
 	}
@@ -132,7 +132,7 @@ func (r *reading) at(s *Scope) clock.Instant {
 
 // lapse carries out what has come of what s itself is bounded by: its deadline, or the hard end of a Stop.
 func (r *reading) lapse(s *Scope) {
-	if st := s.stopping(); st != nil && st.at < clock.Instant(s.due.Load()) {
+	if st := s.stopping(); st != nil && st.at < s.due.Load() {
 		if st.at <= r.at(s) {
 			st.come()
 		}
@@ -148,7 +148,7 @@ func (s *Scope) dead() bool { return s.state.Load()&(canceled|closed) != 0 }
 
 // inherit cancels s because the scope above is; but if its own deadline came before that, it expired first.
 func (s *Scope) inherit(c *Canceled) {
-	due := clock.Instant(s.due.Load())
+	due := s.due.Load()
 	if c.on == s.timers() && (due < 0) == (c.when < 0) && due < c.when { // comparable: not one of a bubble, one of outside
 		s.expire(c.when)
 	}
@@ -208,7 +208,7 @@ func (s *Scope) observeOne(r *reading) {
 			s.or(stamped)
 		}
 		s.or(observed)
-		if due := clock.Instant(s.due.Load()); due != clock.Forever && !passed {
+		if due := s.due.Load(); due != clock.Forever && !passed {
 			s.timers().Cover(&s.entry, due)
 		}
 	}

@@ -135,32 +135,35 @@ var (
 	callMain        = call{"Main", usesAny | 1<<optGrace | 1<<optSignals, stacks | accounts}
 )
 
-// apply sets what the options say, except for the bound, which needs the clock that another option may set.
-func (s *Scope) apply(c *call, opts []Option) (bound Option) {
-	for _, o := range opts {
+// apply sets what the options say, except for bits, which are for the state, and the bound, which needs the clock that
+// another option may set.
+func (s *Scope) apply(c *call, opts []Option) (bits uint32, bound Option) {
+	for i := range opts {
+		o := &opts[i]
 		if c.uses&(1<<o.kind) == 0 {
 			panic("bide: " + c.name + " has no use for " + optNames[o.kind])
 		}
 		switch o.kind {
 		case optName:
-			s.more().name = o.name
+			s.setName(o.name)
+			bits |= hasName
 		case optClock:
 			s.more().service = timer.For(o.of.(clock.Clock))
-			s.or(onClock)
+			bits |= onClock
 		case optTimeout, optDeadline, optIdle:
 			if bound.kind != optNone {
 				panic("bide: " + c.name + ": " + optNames[bound.kind] + " and " + optNames[o.kind] + " are both given: one bound a scope")
 			}
-			bound = o
+			bound = *o
 		case optMoveOn:
-			s.or(moveOn)
+			bits |= moveOn
 		case optAccount:
-			s.or(accounts)
+			bits |= accounts
 		case optStacks:
-			s.or(stacks)
+			bits |= stacks
 		case optLabels:
-			s.or(labels)
+			bits |= labels
 		}
 	}
-	return bound
+	return bits, bound
 }

@@ -40,6 +40,7 @@ import (
 //	misnested it was closed while a scope below it, observed and not canceled, was open
 //	passed    its sums were added to those above: what comes later goes there as well
 //	extended  constant: rare.labeled is set
+//	hasName   constant: it is the scope of a named
 //	counted   constant: cancel points are counted, see point
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
@@ -71,7 +72,7 @@ type Scope struct {
 	state  atomic.Uint32
 	site   site          // of who has set the bound, see setHere; under mu once shared
 	start  clock.Instant // when it was opened bounded, or first bounded, or else observed; under mu once shared
-	due    atomic.Int64  // the own deadline; stored under mu once the scope is shared, or moved later by Progress
+	due    moment        // the own deadline; stored under mu once the scope is shared, or moved later by Progress
 	cause  atomic.Pointer[Canceled]
 	extra  atomic.Pointer[extra]
 
@@ -85,8 +86,7 @@ type Scope struct {
 
 // extra is what most scopes do without.
 type extra struct {
-	name    string         // set before the scope is shared
-	service *timer.Service // likewise; nil: the default one
+	service *timer.Service // set before the scope is shared; nil: the default one
 	pushing step.Mutex     // see Locks
 	halt    atomic.Pointer[halt]
 	rare    atomic.Pointer[rare]
@@ -147,6 +147,7 @@ const (
 	passed
 	labels
 	extended
+	hasName
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
@@ -159,7 +160,7 @@ const (
 //
 // Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func Open(ctx context.Context, opts ...Option) *Scope {
-	s := &Scope{}
+	s := newScope(opts)
 	s.open(&callOpen, ctx, opts)
 	return s
 }
@@ -183,16 +184,20 @@ func notNil(call string, ctx context.Context) {
 
 // open makes s a scope below ctx, bounded by the options only.
 func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
-	s.init(c, ctx)
-	if len(opts) > 0 {
-		switch o := s.apply(c, opts); o.kind {
+	st := s.init(c, ctx)
+	if len(opts) == 0 {
+		s.state.Store(st)
+	} else {
+		bits, bound := s.apply(c, opts)
+		s.state.Store(st | bits)
+		switch bound.kind {
 		case optTimeout:
-			s.bound(o.d())
+			s.bound(bound.d())
 		case optDeadline:
-			s.boundAt(o.of.(time.Time))
+			s.boundAt(bound.of.(time.Time))
 		case optIdle:
-			s.makeRare().idle = o.d()
-			s.bound(o.d())
+			s.makeRare().idle = bound.d()
+			s.bound(bound.d())
 		}
 	}
 	s.setHere(2)
@@ -212,11 +217,12 @@ func (s *Scope) tell() {
 	registry.Opened((*host)(s), above)
 }
 
-func (s *Scope) init(c *call, ctx context.Context) {
+// init makes s a scope below ctx, and returns the state that it begins in.
+func (s *Scope) init(c *call, ctx context.Context) (st uint32) {
 	notNil(c.name, ctx)
 	s.parent, s.start = ctx, clock.Forever
-	s.due.Store(int64(clock.Forever))
-	st := c.state
+	s.entry.Init((*deadline)(s))
+	st = c.state
 	switch p := From(ctx); {
 	case p == nil:
 		st |= alone
@@ -228,8 +234,7 @@ func (s *Scope) init(c *call, ctx context.Context) {
 			st |= onClock
 		}
 	}
-	s.state.Store(st)
-	s.entry.Init((*deadline)(s))
+	return st
 }
 
 // more makes extra. Preconditions: mu held, or the scope is not shared yet.

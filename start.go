@@ -32,7 +32,7 @@ func Start[T any](ctx context.Context, n *Nursery, f func(ctx context.Context, r
 		return zero, err
 	}
 	h := &handover[T]{starter: ctx, scope: &Scope{}, w: park.Get()}
-	h.scope.open(&callStart, &n.scope, nil)
+	h.scope.open(&callStart, &n.scope.Scope, nil)
 	h.token = h.w.Arm(clock.Forever)
 	t := h.token
 	go h.run(n, f)

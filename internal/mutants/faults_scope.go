@@ -39,8 +39,8 @@ var scopeFaults = []fault{
 	},
 	{
 		file: "cancel.go",
-		old:  "	if due := clock.Instant(s.due.Load()); due > asOf {\n",
-		new:  "	if due := clock.Instant(s.due.Load()); due > asOf && due == clock.Forever {\n",
+		old:  "	if due := s.due.Load(); due > asOf {\n",
+		new:  "	if due := s.due.Load(); due > asOf && due == clock.Forever {\n",
 		why:  "an expiry does not look again whether the deadline was moved",
 		pkg:  ".", run: "^TestSimDeadline$", tags: model,
 	},
@@ -74,8 +74,8 @@ var scopeFaults = []fault{
 	},
 	{
 		file: "idle.go",
-		old:  "		if clock.Instant(old) <= now || old >= due {",
-		new:  "		if clock.Instant(old) == now-1 || old >= due {",
+		old:  "		if old <= now || old >= due {",
+		new:  "		if old == now-1 || old >= due {",
 		why:  "Progress revives a scope whose idle limit has passed",
 		pkg:  ".", run: "^Test(Idle|SimIdle)", tags: model,
 	},
