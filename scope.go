@@ -223,16 +223,18 @@ func (s *Scope) init(c *call, ctx context.Context) (st uint32) {
 	s.parent, s.start = ctx, clock.Forever
 	s.entry.Init((*deadline)(s))
 	st = c.state
-	switch p := From(ctx); {
-	case p == nil:
-		st |= alone
-	default:
-		above := p.state.Load()
-		st |= above & (accounts | counted | labels)
-		if above&onClock != 0 {
-			s.more().service = p.timers()
-			st |= onClock
-		}
+	p := From(ctx)
+	if p == nil {
+		return st | alone
+	}
+	if _, below := ctx.(*Scope); !below && p.stdBelow(ctx) {
+		st |= apart
+	}
+	above := p.state.Load()
+	st |= above & (accounts | counted | labels)
+	if above&onClock != 0 {
+		s.more().service = p.timers()
+		st |= onClock
 	}
 	return st
 }
@@ -293,27 +295,20 @@ func (s *Scope) above() *Scope {
 	if p, ok := s.parent.(*Scope); ok {
 		return p
 	}
-	if !s.belowStd() {
-		h, native := park.HostOf(s.parent)
-		if p, ok := h.(*host); ok && native {
-			return (*Scope)(p)
-		}
+	h, native := park.HostOf(s.parent)
+	if p, ok := h.(*host); ok && native {
+		return (*Scope)(p)
 	}
 	s.or(apart)
 	return nil
 }
 
-// belowStd reports whether a cancelable context of package context lies between s and the scope that From finds; it may
-// miss one. HostOf compares what Done returns, which makes two channels, where nobody has asked for them. Preconditions:
-// there is a scope above, and the parent is not it.
-func (s *Scope) belowStd() bool {
-	std := s.parent.Value(stdKey)
-	if std == nil {
-		return false
-	}
-	// If p is not canceled by now, what it has answered is what it answers for good.
-	p := From(s.parent)
-	return p.state.Load()&canceled == 0 && std != p.stdValue()
+// stdBelow reports whether a cancelable context of package context lies between ctx and s, the scope that From finds; it
+// may miss one. HostOf, which does not, compares what Done returns: channels that may have to be made for it.
+func (s *Scope) stdBelow(ctx context.Context) bool {
+	std := ctx.Value(stdKey)
+	// What s itself answers changes if it is canceled, and only then.
+	return std != nil && s.state.Load()&canceled == 0 && std != s.stdValue()
 }
 
 // foreign reports whether what is above is not a scope, and can be canceled. Preconditions: above is nil.
