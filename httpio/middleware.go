@@ -54,7 +54,10 @@ type middleware struct {
 	opts []bide.Option
 }
 
-func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.serve(w, r, false) }
+
+// serve is ServeHTTP. sole: it is the server's own handler, and nobody else has r.
+func (m *middleware) serve(w http.ResponseWriter, r *http.Request, sole bool) {
 	d := m.max
 	if asked, ok := wire.Extract(received{r.Header}); ok {
 		d = min(d, asked)
@@ -62,7 +65,11 @@ func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var few [6]bide.Option
 	opts := append(few[:0], bide.Account(), bide.Timeout(d), bide.Name(r.Method+" "+r.URL.Path))
 	e := &exchange{ResponseWriter: w, scope: bide.Open(r.Context(), append(opts, m.opts...)...)}
-	r = r.WithContext(e.scope)
+	if sole && r.Body == http.NoBody { // of a body the server looks at what type it has left in r
+		*r = *r.WithContext(e.scope) // no copy: it is the largest thing that a request allocates
+	} else {
+		r = r.WithContext(e.scope)
+	}
 	e.begin(r)
 	defer e.end(r)
 	if d > 0 { // or nobody waits for an answer any more

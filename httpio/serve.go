@@ -109,7 +109,11 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if t != nil {
 		t.within.Store(0)
 	}
-	g.next.ServeHTTP(w, r)
+	if m, ok := g.next.(*middleware); ok && t != nil {
+		m.serve(w, r, true)
+	} else {
+		g.next.ServeHTTP(w, r)
+	}
 	if t != nil {
 		if d := t.within.Load(); d > 0 {
 			t.arm(time.Duration(d))
