@@ -31,7 +31,8 @@ const linger = time.Second
 // also for a handler that meant to answer 200 by writing nothing, when it was too late.
 //
 // What the server itself writes when the handler has returned, the end of the answer, has until the bound and a second
-// more; then the connection is closed. Below [Serve] that costs next to nothing in HTTP/1, elsewhere a write deadline.
+// more, a second if it is late; then the connection is closed. Below [Serve] that costs next to nothing in HTTP/1,
+// elsewhere a write deadline.
 //
 // A panic is let through, without an answer. A connection that was hijacked is the handler's: it has no deadline, and only
 // the context still ends.
@@ -71,7 +72,11 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, sole bool) {
 		r = r.WithContext(e.scope)
 	}
 	e.begin(r)
-	defer e.end(r)
+	t, until := tailOf(r), clock.Forever
+	if t != nil {
+		until = clock.After(d)
+	}
+	defer e.end(r, t, until)
 	if d > 0 { // or nobody waits for an answer any more
 		m.next.ServeHTTP(e.writer(r), r)
 	}
@@ -169,8 +174,15 @@ func (e *exchange) leave() (over bool) {
 	return over
 }
 
-// end is after the handler.
-func (e *exchange) end(r *http.Request) {
+// end is after the handler. t is r's tail, or nil; until is the scope's bound then.
+func (e *exchange) end(r *http.Request, t *tail, until clock.Instant) {
+	if t != nil && e.wrote && e.watch == nil && e.returned && !e.hijacked { // most answers: however late, they stand
+		e.scope.Close(nil)
+		if answers(e.ResponseWriter) {
+			t.asked.Store(int64(until)) // T1
+		}
+		return
+	}
 	left := e.scope.Remaining() // before leave: if the scope is over, over has run
 	over := e.leave()
 	var cause error
@@ -183,14 +195,14 @@ func (e *exchange) end(r *http.Request) {
 		return
 	}
 	if e.watch != nil && e.watch.poked && e.through() && r.ProtoMajor == 1 {
-		e.retire(r)
+		e.retire(t)
 	}
 	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
 	// end. Afterwards the server takes the deadlines away.
 	c := http.NewResponseController(e.ResponseWriter)
 	if !over && left < time.Duration(clock.Forever)-linger && answers(e.ResponseWriter) {
-		if t := tailOf(r); t != nil {
-			t.within.Store(int64(left + linger)) // T1
+		if t != nil {
+			t.asked.Store(int64(clock.After(left))) // T1
 		} else {
 			_ = c.SetWriteDeadline(time.Now().Add(left + linger))
 		}
@@ -210,10 +222,10 @@ func (e *exchange) end(r *http.Request) {
 // has begun to look for the client to leave, with the deadline that was meant for the body, and takes what it gets for
 // that. It would cancel the context of every further request. (Where the answer has been begun, this can be done below
 // Serve only.)
-func (e *exchange) retire(r *http.Request) {
+func (e *exchange) retire(t *tail) {
 	if !e.wrote {
 		e.Header().Set("Connection", "close")
-	} else if t := tailOf(r); t != nil {
+	} else if t != nil {
 		t.retired.Store(true)
 	}
 }

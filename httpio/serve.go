@@ -107,7 +107,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer g.running.Done()
 	t := tailOf(r)
 	if t != nil {
-		t.within.Store(0)
+		t.reset()
 	}
 	if m, ok := g.next.(*middleware); ok && t != nil {
 		m.serve(w, r, true)
@@ -115,9 +115,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.next.ServeHTTP(w, r)
 	}
 	if t != nil {
-		if d := t.within.Load(); d > 0 {
-			t.arm(time.Duration(d))
-		}
+		t.arm()
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/timer"
@@ -19,30 +18,38 @@ import (
 // is a timer of the runtime, which the server takes back a moment later, once a request, and with a few idle processors
 // that costs more than the whole rest of the middleware.
 //
-//	T1 idle → asked   a Middleware, whose handler has returned, says how long (within)
+//	T1 idle → asked   a Middleware, whose handler has returned, says until when
 //	T2 asked → due    all handlers around it have returned as well: the gate of Serve
 //	T3 due → idle     the server has written everything, or has closed the connection (ConnState)
-//	T4 due → over     the time is over; the connection is closed, by the timer or by a T3 that comes just then: before
+//	T4 due → last     it is so late, or was already: the server has a second more
+//	T5 last → over    that is over, too; the connection is closed, by the timer or by a T3 that comes just then: before
 //	                  the next request is read, which clients know of servers
 //
 // The entry stays linked from one request to the next: T2 and T3 are a store each, and once a minute or so the timer looks.
+// So nobody reads the clock for it when a handler has returned.
 type tail struct {
-	conn   net.Conn
-	entry  timer.Entry
-	within atomic.Int64 // a Duration; 0: nobody has asked
-	due    atomic.Int64 // a clock.Instant; clock.Forever: idle or asked; or over
+	conn  net.Conn
+	entry timer.Entry
+	asked atomic.Int64 // a clock.Instant; clock.Forever: nobody has asked
+	due   atomic.Int64 // the same, even; clock.Forever: idle or asked; odd: last; or over
 
 	retired atomic.Bool // the connection is not for another request
 }
 
-// over is earlier than every instant.
-const over = math.MinInt64
+const (
+	over = math.MinInt64 // earlier than every instant
+	last = 1             // the bit
+)
 
-// arm: T2.
-func (t *tail) arm(within time.Duration) {
-	due := clock.After(within)
-	t.due.Store(int64(due))
-	timer.Default().Cover(&t.entry, due)
+// reset is before a request's handlers.
+func (t *tail) reset() { t.asked.Store(int64(clock.Forever)) }
+
+// arm: T2, if a Middleware has asked.
+func (t *tail) arm() {
+	if due := clock.Instant(t.asked.Load()); due != clock.Forever {
+		t.due.Store(int64(due) &^ last)
+		timer.Default().Cover(&t.entry, due)
+	}
 }
 
 // done: T3.
@@ -52,13 +59,20 @@ func (t *tail) done() {
 	}
 }
 
-// Due: T4. Locked.
+// Due: locked. Where a compare-and-swap fails, T3 was faster, and a T2 after it finds the entry unlinked.
 func (t *tail) Due(now clock.Instant) (again clock.Instant, fired bool) {
 	due := t.due.Load()
-	if clock.Instant(due) > now {
+	switch {
+	case clock.Instant(due) > now:
 		return clock.Instant(due), false
+	case due&last != 0:
+		return clock.Forever, t.due.CompareAndSwap(due, over) // T5
 	}
-	return clock.Forever, t.due.CompareAndSwap(due, over)
+	more := int64(now.Add(linger)) | last
+	if !t.due.CompareAndSwap(due, more) { // T4
+		return clock.Forever, false
+	}
+	return clock.Instant(more), false
 }
 
 // Fire: not locked.

@@ -108,6 +108,51 @@ func TestServeTail(t *testing.T) {
 			t.Errorf("%q, %v; want a closed connection", b, err)
 		}
 	})
+	late := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(15 * time.Second)
+		io.WriteString(w, "late")
+	})
+	tailed(t, &http.Server{Handler: httpio.Middleware(10*time.Second, late)}, func(t *testing.T, c net.Conn, in *bufio.Reader) {
+		ask(t, c)
+		time.Sleep(15*time.Second + 900*time.Millisecond)
+		answer(t, in, "late")
+		ask(t, c)
+		time.Sleep(16*time.Second + 100*time.Millisecond)
+		if b, err := io.ReadAll(in); len(b) > 0 || err != nil {
+			t.Errorf("%q, %v; want a closed connection", b, err)
+		}
+	})
+}
+
+// The request's own context is the scope; a handler around the Middleware keeps the context that it has.
+func TestServeContext(t *testing.T) {
+	var r0 *http.Request
+	mine := httpio.Middleware(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := r.Context().(*bide.Scope); !ok || r == r0 {
+			t.Errorf("the context is %v, the request the outer handler's: %v", r.Context(), r == r0)
+		}
+		io.Copy(w, r.Body)
+		io.WriteString(w, "hello")
+	}))
+	around := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r0 = r
+		mine.ServeHTTP(w, r)
+		if _, ok := r.Context().(*bide.Scope); ok || r.Context().Err() != nil {
+			t.Errorf("the outer handler's context is %v", r.Context())
+		}
+	})
+	for _, h := range []http.Handler{mine, around} {
+		tailed(t, &http.Server{Handler: h}, func(t *testing.T, c net.Conn, in *bufio.Reader) {
+			ask(t, c)
+			answer(t, in, "hello")
+			if _, err := io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"); err != nil {
+				t.Fatal(err)
+			}
+			answer(t, in, "abchello")
+			ask(t, c) // what was read to its end is not looked for
+			answer(t, in, "hello")
+		})
+	}
 }
 
 // The bound of a Middleware inside of another ends with its handler.

@@ -185,15 +185,15 @@ var nurseryFaults = []fault{
 var httpioFaults = []fault{
 	{
 		file: "httpio/serve.go",
-		old:  "	if t != nil {\n		t.within.Store(0)\n	}\n",
+		old:  "		t.reset()\n",
 		new:  "",
 		why:  "what a Middleware has asked for bounds the answers of later requests, too",
 		pkg:  "./httpio", run: "^TestServeTail",
 	},
 	{
 		file: "httpio/middleware.go",
-		old:  "			t.within.Store(int64(left + linger)) // T1\n",
-		new:  "			t.arm(left + linger)\n",
+		old:  "			t.asked.Store(int64(until)) // T1\n",
+		new:  "			t.asked.Store(int64(until))\n			t.arm()\n",
 		why:  "the end of an answer is bounded while another handler goes on with it",
 		pkg:  "./httpio", run: "^TestServeTail",
 	},
@@ -213,8 +213,8 @@ var httpioFaults = []fault{
 	},
 	{
 		file: "httpio/tail.go",
-		old:  "	return clock.Forever, t.due.CompareAndSwap(due, over)\n",
-		new:  "	return clock.Forever, false\n",
+		old:  "		return clock.Forever, t.due.CompareAndSwap(due, over) // T5\n",
+		new:  "		return clock.Forever, false\n",
 		why:  "the end of an answer is not bounded at all",
 		pkg:  "./httpio", run: "^TestServeTail",
 	},
