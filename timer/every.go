@@ -27,8 +27,12 @@ func Every(d time.Duration, f func(scheduled clock.Instant, missed int), opts ..
 		panic("bide/timer: Every: nil function")
 	}
 	o := gather("Every", forEvery, opts)
-	t := &Timer{ev: &periodic{f: f, period: d, late: o.late}}
-	t.start(o, d)
+	s := o.service(def)
+	due := after(s, d)
+	t := &Timer{
+		sh: s.shardFor(due), ev: &periodic{f: f, period: d, late: o.late}, inline: o.inline, slack: o.slack(s),
+	}
+	t.start(due)
 	return t
 }
 

@@ -84,7 +84,9 @@ func newService(c clock.Clock, alarm func(func(clock.Instant)) clock.Alarm, n in
 		}
 		sh.alarm = alarm(func(now clock.Instant) { sh.drive(now) })
 	}
-	s.spread.New = func() any { return &s.shards[s.turn.Add(1)%uint32(n)] }
+	if n > 1 {
+		s.spread.New = func() any { return &s.shards[s.turn.Add(1)%uint32(n)] }
+	}
 	return s
 }
 
@@ -201,9 +203,17 @@ func (s *Service) pick(bubble bool) *shard {
 	if bubble {
 		return &s.shards[len(s.shards)-1]
 	}
+	if s.spread.New == nil { // there is one
+		return &s.shards[0]
+	}
 	sh := s.spread.Get().(*shard)
 	s.spread.Put(sh)
 	return sh
+}
+
+// shardFor is the shard for a timer that is made now, due then.
+func (s *Service) shardFor(due clock.Instant) *shard {
+	return s.pick(s.bubbled(due) || due == clock.Forever && s.tell == bySign && clock.InBubble())
 }
 
 // Next is when a driver will look next: a lower bound of the next deadline, since a look may find that the deadline

@@ -33,17 +33,20 @@ func AfterFunc(d time.Duration, f func(), opts ...Option) *Timer {
 	if f == nil {
 		panic("bide/timer: AfterFunc: nil function")
 	}
-	o := gather("AfterFunc", forOnce, opts)
-	t := &Timer{f: f}
-	t.start(o, d)
+	s, inline, k := def, false, slack(0)
+	if len(opts) > 0 {
+		o := gather("AfterFunc", forOnce, opts)
+		s, inline = o.service(def), o.inline
+		k = o.slack(s)
+	}
+	due := after(s, d)
+	t := &Timer{sh: s.shardFor(due), f: f, inline: inline, slack: k}
+	t.start(due)
 	return t
 }
 
-func (t *Timer) start(o options, d time.Duration) {
-	s := o.service(def)
-	t.inline, t.slack = o.inline, o.slack(s)
-	due := after(s, d)
-	t.sh = s.pick(s.bubbled(due) || due == clock.Forever && s.tell == bySign && clock.InBubble())
+// start arms a new timer.
+func (t *Timer) start(due clock.Instant) {
 	t.sh.mu.Lock()
 	t.arm(due)
 	t.sh.mu.Unlock()
@@ -99,8 +102,9 @@ func (t *Timer) lock(call string) {
 // is prevented from the next one.
 func (t *Timer) Stop() bool {
 	t.lock("Stop")
-	defer t.sh.mu.Unlock()
-	return t.stop()
+	was := t.stop()
+	t.sh.mu.Unlock()
+	return was
 }
 
 // Preconditions: mu held.
