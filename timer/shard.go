@@ -119,7 +119,9 @@ func (sh *shard) rest() {
 //
 // Preconditions: mu held.
 func (sh *shard) move(e *Entry, at clock.Instant) (isNext bool) {
-	sh.remove(e)
+	if e.n.At() != 0 {
+		sh.remove(e)
+	}
 	if !sh.bubble {
 		sh.stats.Scheduled++
 	}

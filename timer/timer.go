@@ -55,7 +55,7 @@ func (t *Timer) start(due clock.Instant) {
 // after is clock.After for any clock.
 func after(s *Service, d time.Duration) clock.Instant {
 	d = max(d, 0)
-	if s.clock == clock.Monotonic() {
+	if s == def || s.clock == clock.Monotonic() {
 		return clock.After(d)
 	}
 	now := s.clock.Now()
