@@ -253,16 +253,43 @@ func (w *Waiter) end(t Token, o Outcome) Outcome {
 // A waker that was faster than the cancellation has won: the outcome is the waker's, and the caller holds what was
 // granted.
 func (w *Waiter) Wait(ctx context.Context, t Token, k Kind) Outcome {
+	return w.WaitAgain(ctx, t, k, nil)
+}
+
+// WaitAgain is Wait for a primitive whose waiters, once woken, may find that others have been faster. After each outcome
+// Woken it calls again, which reports whether there is another wait to come, with the token that it has armed for that.
+// To the host it is one wait, so to lose costs less than to begin anew. Context of again: the owner, no lock held.
+func (w *Waiter) WaitAgain(ctx context.Context, t Token, k Kind, again func() (Token, bool)) (o Outcome) {
 	h, native := HostOf(ctx)
-	if !native {
-		return w.await(ctx.Done(), t, nil)
+	var done <-chan struct{}
+	var filed, ended bool
+	if native {
+		ctx = h.Context()
+		done, filed = h.Attach(w, k)
+		ended = !filed
+	} else {
+		h, done = nil, ctx.Done()
 	}
-	outer, ok := h.Attach(w, k)
-	if !ok {
-		return w.end(t, Canceled)
+	for {
+		if ended {
+			o = w.end(t, Canceled)
+		} else {
+			o = w.await(done, t, h)
+		}
+		if o != Woken || again == nil {
+			break
+		}
+		var more bool
+		if t, more = again(); !more {
+			break
+		}
+		step.At("park.again")
+		// While nothing was armed a host that cancels has passed by, and has taken the waiter out.
+		ended = native && (!filed || ctx.Err() != nil)
 	}
-	o := w.await(outer, t, h)
-	h.Detach(w)
+	if filed {
+		h.Detach(w)
+	}
 	return o
 }
 

@@ -41,7 +41,7 @@ import (
 // # Fairness
 //
 // It is not FIFO: a goroutine that runs may take the lock before one that has been woken for it, which is what makes
-// it fast. A waiter that loses that race for longer than a millisecond is handed the lock by the next Unlock.
+// it fast. A waiter that loses that race for longer than a millisecond or two is handed the lock by the next Unlock.
 //
 // # Cancellation
 //
@@ -158,32 +158,57 @@ func (m *Mutex) lockSlow(ctx context.Context, deadline clock.Instant) error {
 
 func (m *Mutex) lockWaiting(ctx context.Context, deadline clock.Instant, w *park.Waiter) error {
 	n := &w.Nodes(1)[0]
-	lost := clock.Forever // when it first lost the race after being woken
-	for {
-		t, ok := m.enqueue(w, n, deadline, lost)
-		if ok {
-			return nil
-		}
-		switch m.wait(ctx, w, n, t) {
-		case granted:
-			return nil // M5
-		case park.Woken:
-			// It tries whatever its context says: the wake-up must not be lost. The next wait looks at that.
-			if m.tryWoken() {
-				return nil
-			}
-			if lost == clock.Forever {
-				lost = clock.Now()
-			}
-		default:
-			m.dequeue(n)
-			return failure(ctx, deadline)
-		}
+	t, took := m.enqueue(w, n, deadline, park.Pending)
+	if took {
+		return nil
 	}
+	var l losses
+	again := func() (park.Token, bool) {
+		// It tries whatever its context says: the wake-up must not be lost. The next wait looks at that.
+		if m.word.Load()&locked == 0 && m.tryWoken() {
+			took = true
+			return t, false
+		}
+		t, took = m.enqueue(w, n, deadline, l.next())
+		return t, !took
+	}
+	if o := m.wait(ctx, w, n, &t, again); took || o == granted { // M5
+		return nil
+	}
+	m.dequeue(n)
+	return failure(ctx, deadline)
 }
 
-func (m *Mutex) wait(ctx context.Context, w *park.Waiter, n *park.Node, t park.Token) park.Outcome {
-	return safeWait(ctx, w, t, park.KindLock, func(o park.Outcome) { m.undo(n, o) })
+// losses are those of a waiter that was woken, and was too late.
+type losses struct {
+	n     int
+	since clock.Instant
+}
+
+// next counts one more, and says how to be woken next time: granted, if the waiter has starved. The clock is read at the
+// first loss, the second, the fourth, and so on: that makes up to two of one starving.
+func (l *losses) next() park.Outcome {
+	l.n++
+	switch {
+	case l.n == 1:
+		l.since = clock.Now()
+	case l.n&(l.n-1) == 0 && clock.Now().Sub(l.since) > starving:
+		return granted
+	}
+	return park.Woken
+}
+
+// wait is safeWait for a wait that begins again; t is the token of the one under way.
+func (m *Mutex) wait(ctx context.Context, w *park.Waiter, n *park.Node, t *park.Token, again func() (park.Token, bool)) (o park.Outcome) {
+	returned := false
+	defer func() {
+		if !returned {
+			m.undo(n, w.Withdraw(*t))
+		}
+	}()
+	o = w.WaitAgain(ctx, *t, park.KindLock, again)
+	returned = true
+	return o
 }
 
 // undo gives back what a waiter that a panic passes by has got.
@@ -226,9 +251,9 @@ func (m *Mutex) spin() bool {
 }
 
 // enqueue takes the lock after all (ok), or queues w, which it has armed: at the end, or, if it was woken before, at the
-// front, to be handed the lock if it has lost for too long.
-func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline, lost clock.Instant) (t park.Token, ok bool) {
-	again := lost != clock.Forever
+// front, to be woken with next: Pending says that it was not.
+func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline clock.Instant, next park.Outcome) (t park.Token, ok bool) {
+	again := next != park.Pending
 	t = w.Arm(deadline) // it takes a timer shard's lock: not while others want mu
 	step.At("mutex.enqueue")
 	m.mu.Lock()
@@ -241,14 +266,11 @@ func (m *Mutex) enqueue(w *park.Waiter, n *park.Node, deadline, lost clock.Insta
 		return t, true
 	}
 	m.waiting++
-	switch {
-	case !again:
+	if again {
+		m.queue.PushFront(n, w, t, next)
+	} else {
 		m.waits++
 		m.queue.PushBack(n, w, t, park.Woken)
-	case clock.Now().Sub(lost) > starving:
-		m.queue.PushFront(n, w, t, granted)
-	default:
-		m.queue.PushFront(n, w, t, park.Woken)
 	}
 	m.mu.Unlock()
 	return t, false

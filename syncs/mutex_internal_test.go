@@ -90,9 +90,14 @@ func (b *bench) waiter() *waiting {
 	return &waiting{b: b, w: w, n: &w.Nodes(1)[0]}
 }
 
-// enqueue reports whether it took the lock instead. lost: see Mutex.enqueue.
+// enqueue reports whether it took the lock instead. lost is when it first lost its race; Forever: it was not woken yet.
 func (c *waiting) enqueue(lost clock.Instant) (took bool) {
-	c.t, took = c.b.m.enqueue(c.w, c.n, clock.Forever, lost)
+	next := park.Pending
+	if lost != clock.Forever {
+		l := losses{1, lost}
+		next = l.next()
+	}
+	c.t, took = c.b.m.enqueue(c.w, c.n, clock.Forever, next)
 	return took
 }
 
@@ -331,7 +336,7 @@ func TestMutexPanicWithTheLock(t *testing.T) {
 	c.enqueue(clock.Forever)
 	b.step("queued: cleared", "locked queued", "locked", func() {
 		defer func() { _ = recover() }()
-		b.m.wait(&brittle{context.Background(), func() {}}, c.w, c.n, c.t)
+		b.m.wait(&brittle{context.Background(), func() {}}, c.w, c.n, &c.t, nil)
 	})
 	for name, lost := range map[string]clock.Instant{"granted": clock.Now().Add(-time.Hour), "woken": clock.Forever} {
 		for _, others := range []int{0, 1} {
@@ -347,7 +352,7 @@ func TestMutexPanicWithTheLock(t *testing.T) {
 			}
 			func() {
 				defer func() { _ = recover() }()
-				m.wait(&brittle{context.Background(), m.Unlock}, c.w, c.n, c.t)
+				m.wait(&brittle{context.Background(), m.Unlock}, c.w, c.n, &c.t, nil)
 			}()
 			if others > 0 {
 				o.ended(park.Woken)

@@ -13,8 +13,8 @@ var lockFaults = []fault{
 	},
 	{
 		file: "syncs/mutex.go",
-		old:  "			// It tries whatever its context says: the wake-up must not be lost. The next wait looks at that.\n",
-		new:  "			if ctx.Err() != nil {\n				return failure(ctx, deadline)\n			}\n",
+		old:  "		// It tries whatever its context says: the wake-up must not be lost. The next wait looks at that.\n",
+		new:  "		if ctx.Err() != nil {\n			return t, false\n		}\n",
 		why:  "one who was woken looks at its context first, and takes the wake-up along",
 		pkg:  "./syncs", run: "^TestSimMutex$", tags: model,
 	},
@@ -27,8 +27,8 @@ var lockFaults = []fault{
 	},
 	{
 		file: "syncs/mutex.go",
-		old:  "	case clock.Now().Sub(lost) > starving:\n",
-		new:  "	case clock.Now().Sub(lost) < 0:\n",
+		old:  " && clock.Now().Sub(l.since) > starving:\n",
+		new:  " && clock.Now().Sub(l.since) < 0:\n",
 		why:  "nobody is ever handed the lock, however long he starves",
 		pkg:  "./syncs", run: "^TestMutex",
 	},
