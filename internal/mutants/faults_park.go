@@ -43,6 +43,13 @@ var parkFaults = []fault{
 	},
 	{
 		file: "park/waiter.go",
+		old:  "		ended = native && (!filed || ctx.Err() != nil)\n",
+		new:  "		ended = native && !filed\n",
+		why:  "a wait that begins again does not look at its context after arming",
+		pkg:  "./park", run: "^TestWaitAgain$",
+	},
+	{
+		file: "park/waiter.go",
 		old:  "	h.Detach(w)\n",
 		new:  "",
 		why:  "a waiter that has ended stays in the host's list",
