@@ -86,6 +86,9 @@ func (h *host) Waits() (kinds []string) {
 	return kinds
 }
 
+// Due is for package httpio, which must not read the clock for it.
+func (h *host) Due() (at clock.Instant, ok bool) { return h.due.Load(), h.state.Load()&onClock == 0 }
+
 // OnPoint is for tests. Preconditions: nobody else has the scope yet.
 func (h *host) OnPoint(f func(registry.Point)) {
 	s := (*Scope)(h)

@@ -93,7 +93,6 @@ func newProgram(opts []Option) *program {
 	m.scope.open(&callMain, context.Background(), opts)
 	if m.scope.Name() == "" {
 		m.scope.setName("main")
-		m.scope.or(hasName)
 		m.scope.extend()
 	}
 	for _, o := range opts {

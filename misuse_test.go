@@ -279,3 +279,24 @@ func bodyPanics() (got error) {
 	})
 	return got
 }
+
+// rewriter changes the options while a scope is opened with them.
+type rewriter struct {
+	context.Context
+	opts []bide.Option
+}
+
+func (r rewriter) Value(key any) any {
+	r.opts[0] = bide.Name("beyond")
+	return r.Context.Value(key)
+}
+
+func TestOptionsChangedMeanwhile(t *testing.T) {
+	defer func() {
+		if p := recover(); p != "bide: Open: the slice of options was changed meanwhile" {
+			t.Errorf("panic %v", p)
+		}
+	}()
+	opts := []bide.Option{bide.Account()}
+	bide.Open(rewriter{t.Context(), opts}, opts...)
+}

@@ -5,8 +5,8 @@ import "unsafe"
 // named is a Scope that may have a name. Most have none, and a pointer to it would cost each of them; behind the Scope it
 // costs one that has it no second allocation.
 //
-// The conversions below are safe as long as Scope is the first field, which the next line checks; newScope makes a named
-// of whatever is given a Name, and nothing but that sets hasName.
+// The conversions below are safe as long as Scope is the first field, which the next line checks, and isNamed is set for
+// what is a named, and nothing else: by newScope, WithNursery and Main.
 type named struct {
 	Scope
 	name string
@@ -18,18 +18,20 @@ const _ = -unsafe.Offsetof(named{}.Scope) // does not compile if it is not 0
 func newScope(opts []Option) *Scope {
 	for i := range opts {
 		if opts[i].kind == optName {
-			return &(&named{}).Scope
+			n := &named{}
+			n.state.Store(isNamed)
+			return &n.Scope
 		}
 	}
 	return &Scope{}
 }
 
-// setName: whoever calls it sets hasName. Preconditions: s is a named's, and not shared yet.
+// setName: Preconditions: isNamed is set, or will be; s is not shared yet.
 func (s *Scope) setName(name string) { (*named)(unsafe.Pointer(s)).name = name }
 
 // Name is the name given by the option Name, or "".
 func (s *Scope) Name() string {
-	if s.state.Load()&hasName == 0 {
+	if s.state.Load()&isNamed == 0 {
 		return ""
 	}
 	return (*named)(unsafe.Pointer(s)).name

@@ -125,19 +125,19 @@ var (
 	callShield      = call{"Shield", usesAny, shield}
 	callRun         = call{"Run", usesBound, 0}
 	callOpen        = call{"Open", usesBound, 0}
-	callWithNursery = call{"WithNursery", usesNursery, nursed}
+	callWithNursery = call{"WithNursery", usesNursery, nursed | isNamed}
 	callGo          = call{"Go", usesBound, 0}
 	callTryGo       = call{"TryGo", usesBound, 0}
 	callService     = call{"Service", usesBound, 0}
 	callServices    = call{"Service", 0, shield | spared}
 	callStart       = call{"Start", 0, 0}
 	callBlocking    = call{"Blocking", usesAny | 1<<optAbandon | 1<<optSlot, 0}
-	callMain        = call{"Main", usesAny | 1<<optGrace | 1<<optSignals, stacks | accounts}
+	callMain        = call{"Main", usesAny | 1<<optGrace | 1<<optSignals, stacks | accounts | isNamed}
 )
 
 // apply sets what the options say, except for bits, which are for the state, and the bound, which needs the clock that
-// another option may set.
-func (s *Scope) apply(c *call, opts []Option) (bits uint32, bound Option) {
+// another option may set. st is the state that s begins in.
+func (s *Scope) apply(c *call, st uint32, opts []Option) (bits uint32, bound Option) {
 	for i := range opts {
 		o := &opts[i]
 		if c.uses&(1<<o.kind) == 0 {
@@ -145,8 +145,10 @@ func (s *Scope) apply(c *call, opts []Option) (bits uint32, bound Option) {
 		}
 		switch o.kind {
 		case optName:
+			if st&isNamed == 0 {
+				panic("bide: " + c.name + ": the slice of options was changed meanwhile")
+			}
 			s.setName(o.name)
-			bits |= hasName
 		case optClock:
 			s.more().service = timer.For(o.of.(clock.Clock))
 			bits |= onClock

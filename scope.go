@@ -40,7 +40,7 @@ import (
 //	misnested it was closed while a scope below it, observed and not canceled, was open
 //	passed    its sums were added to those above: what comes later goes there as well
 //	extended  constant: rare.labeled is set
-//	hasName   constant: it is the scope of a named
+//	isNamed   constant: it is the scope of a named
 //	counted   constant: cancel points are counted, see point
 //
 //	S1 new → looked               the first Err or Check, if nothing is canceled
@@ -64,7 +64,7 @@ import (
 // package, and is not to be copied. Its methods are safe for concurrent use; it is closed once. A context of your own
 // that overrides Done should not embed one: package context would go by the Scope's AfterFunc.
 //
-// Entering a scope links nothing and arms nothing: it is a value on the heap (144 bytes on 64-bit machines) until
+// Entering a scope links nothing and arms nothing: it is a value on the heap (144 bytes on 64-bit machines, 160 with a name) until
 // somebody looks at it twice (Err, Check), waits under it, or asks for its Done; only then is it linked to the scopes
 // above, and its deadline given to the timer service.
 type Scope struct {
@@ -147,7 +147,7 @@ const (
 	passed
 	labels
 	extended
-	hasName
+	isNamed
 )
 
 // Open opens a scope that [Scope.Close] closes: the form for a function that is bounded as a whole.
@@ -188,7 +188,7 @@ func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 	if len(opts) == 0 {
 		s.state.Store(st)
 	} else {
-		bits, bound := s.apply(c, opts)
+		bits, bound := s.apply(c, st, opts)
 		s.state.Store(st | bits)
 		switch bound.kind {
 		case optTimeout:
@@ -222,7 +222,7 @@ func (s *Scope) init(c *call, ctx context.Context) (st uint32) {
 	notNil(c.name, ctx)
 	s.parent, s.start = ctx, clock.Forever
 	s.entry.Init((*deadline)(s))
-	st = c.state
+	st = c.state | s.state.Load() // isNamed
 	p := From(ctx)
 	if p == nil {
 		return st | alone

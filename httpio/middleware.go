@@ -11,6 +11,7 @@ import (
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/clock"
+	"bide.invalid/bide/park"
 	"bide.invalid/bide/wire"
 )
 
@@ -57,7 +58,7 @@ type middleware struct {
 
 func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.serve(w, r, false) }
 
-// serve is ServeHTTP. sole: it is the server's own handler, and nobody else has r.
+// serve is ServeHTTP. sole: it is the server's own handler, and nobody but the server has r.
 func (m *middleware) serve(w http.ResponseWriter, r *http.Request, sole bool) {
 	d := m.max
 	if asked, ok := wire.Extract(received{r.Header}); ok {
@@ -71,12 +72,9 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, sole bool) {
 	} else {
 		r = r.WithContext(e.scope)
 	}
+	t := tailOf(r)
 	e.begin(r)
-	t, until := tailOf(r), clock.Forever
-	if t != nil {
-		until = clock.After(d)
-	}
-	defer e.end(r, t, until)
+	defer e.end(r, t)
 	if d > 0 { // or nobody waits for an answer any more
 		m.next.ServeHTTP(e.writer(r), r)
 	}
@@ -174,14 +172,16 @@ func (e *exchange) leave() (over bool) {
 	return over
 }
 
-// end is after the handler. t is r's tail, or nil; until is the scope's bound then.
-func (e *exchange) end(r *http.Request, t *tail, until clock.Instant) {
+// end is after the handler. t is r's tail, or nil.
+func (e *exchange) end(r *http.Request, t *tail) {
 	if t != nil && e.wrote && e.watch == nil && e.returned && !e.hijacked { // most answers: however late, they stand
-		e.scope.Close(nil)
-		if answers(e.ResponseWriter) {
-			t.asked.Store(int64(until)) // T1
+		if due, ok := e.scope.Value(park.Key{}).(bounded).Due(); ok {
+			e.scope.Close(nil)
+			if answers(e.ResponseWriter) {
+				t.asked.Store(int64(due)) // T1
+			}
+			return
 		}
-		return
 	}
 	left := e.scope.Remaining() // before leave: if the scope is over, over has run
 	over := e.leave()
@@ -216,6 +216,11 @@ func (e *exchange) end(r *http.Request, t *tail, until clock.Instant) {
 		}
 		Error(e.ResponseWriter, err)
 	}
+}
+
+// bounded is a scope's host. Due is the scope's own deadline; it reports false on another clock than the monotonic one.
+type bounded interface {
+	Due() (at clock.Instant, ok bool)
 }
 
 // retire has the connection closed after this answer. The body has come to its end just when its read was ended: the server

@@ -106,17 +106,16 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer g.running.Done()
 	t := tailOf(r)
-	if t != nil {
-		t.reset()
+	if t == nil || !t.enter() {
+		g.next.ServeHTTP(w, r)
+		return
 	}
-	if m, ok := g.next.(*middleware); ok && t != nil {
+	if m, ok := g.next.(*middleware); ok {
 		m.serve(w, r, true)
 	} else {
 		g.next.ServeHTTP(w, r)
 	}
-	if t != nil {
-		t.arm()
-	}
+	t.leave()
 }
 
 func (g *gate) enter() bool {

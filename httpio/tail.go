@@ -31,9 +31,11 @@ type tail struct {
 	conn  net.Conn
 	entry timer.Entry
 	asked atomic.Int64 // a clock.Instant; clock.Forever: nobody has asked
-	due   atomic.Int64 // the same, even; clock.Forever: idle or asked; odd: last; or over
+	due   atomic.Int64 // likewise; clock.Forever: idle or asked; even: due; odd: last; or over
 
-	retired atomic.Bool // the connection is not for another request
+	inside  atomic.Bool // a gate runs a handler: a second one inside of it is the handler's business
+	gone    atomic.Bool // the connection is closed, or was hijacked
+	retired atomic.Bool // it is not for another request
 }
 
 const (
@@ -41,12 +43,19 @@ const (
 	last = 1             // the bit
 )
 
-// reset is before a request's handlers.
-func (t *tail) reset() { t.asked.Store(int64(clock.Forever)) }
+// enter is before a request's handlers. It reports false in a gate inside of another.
+func (t *tail) enter() bool {
+	if !t.inside.CompareAndSwap(false, true) {
+		return false
+	}
+	t.asked.Store(int64(clock.Forever))
+	return true
+}
 
-// arm: T2, if a Middleware has asked.
-func (t *tail) arm() {
-	if due := clock.Instant(t.asked.Load()); due != clock.Forever {
+// leave: T2, if a Middleware has asked. Preconditions: enter has reported true.
+func (t *tail) leave() {
+	t.inside.Store(false)
+	if due := clock.Instant(t.asked.Load()); due != clock.Forever && !t.gone.Load() {
 		t.due.Store(int64(due) &^ last)
 		timer.Default().Cover(&t.entry, due)
 	}
@@ -65,18 +74,20 @@ func (t *tail) Due(now clock.Instant) (again clock.Instant, fired bool) {
 	switch {
 	case clock.Instant(due) > now:
 		return clock.Instant(due), false
+	case due == over:
+		return clock.Forever, false
 	case due&last != 0:
 		return clock.Forever, t.due.CompareAndSwap(due, over) // T5
 	}
-	more := int64(now.Add(linger)) | last
-	if !t.due.CompareAndSwap(due, more) { // T4
+	more := int64(max(now, clock.Now()).Add(linger)) | last // the look may be late
+	if !t.due.CompareAndSwap(due, more) {                   // T4
 		return clock.Forever, false
 	}
 	return clock.Instant(more), false
 }
 
-// Fire: not locked.
-func (t *tail) Fire(clock.Instant) { t.conn.Close() }
+// Fire: not locked. A Close may block, a TLS connection's for seconds.
+func (t *tail) Fire(clock.Instant) { go t.conn.Close() }
 
 type tailKey struct{}
 
@@ -111,6 +122,7 @@ func (ts *tails) watch(srv *http.Server) {
 	srv.ConnState = func(c net.Conn, s http.ConnState) {
 		if s != http.StateNew && s != http.StateActive && reflect.ValueOf(c).Comparable() {
 			if t, ok := ts.of.Load(c); ok {
+				t.(*tail).gone.Store(s != http.StateIdle)
 				t.(*tail).done()
 				if s != http.StateIdle {
 					timer.Default().Cancel(&t.(*tail).entry)

@@ -31,7 +31,7 @@ func TestTail(t *testing.T) {
 	}
 	ask := func() {
 		x.asked.Store(int64(now.Add(time.Hour)))
-		x.arm() // T2
+		x.leave() // T2
 	}
 	done := func(closed int) {
 		t.Helper()
@@ -59,4 +59,19 @@ func TestTail(t *testing.T) {
 	done(1)
 	x.Fire(later)
 	due(later.Add(time.Hour), clock.Forever, false)
+}
+
+type slowCloser struct {
+	net.Conn
+	closing, closed chan bool
+}
+
+func (c slowCloser) Close() error { c.closing <- true; <-c.closed; return nil }
+
+// A connection that is slow to close holds up nobody's timers.
+func TestTailFire(t *testing.T) {
+	c := slowCloser{closing: make(chan bool), closed: make(chan bool)}
+	(&tail{conn: c}).Fire(0) // returns
+	<-c.closing
+	close(c.closed)
 }

@@ -155,6 +155,78 @@ func TestServeContext(t *testing.T) {
 	}
 }
 
+// The bound is where the handler has moved it to.
+func TestServeTailMoved(t *testing.T) {
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d, _ := time.ParseDuration(r.URL.Query().Get("bound"))
+		if !bide.From(r.Context()).SetTimeout(d) {
+			t.Error("the bound was not moved")
+		}
+		time.Sleep(15 * time.Second)
+		io.WriteString(w, "hello")
+	})
+	for _, c := range []struct {
+		bound, read time.Duration
+		want        string
+	}{{time.Minute, 60 * time.Second, "hello"}, {time.Minute, 62 * time.Second, ""}, {17 * time.Second, 19 * time.Second, ""}} {
+		tailed(t, &http.Server{Handler: httpio.Middleware(20*time.Second, h)}, func(t *testing.T, conn net.Conn, in *bufio.Reader) {
+			fmt.Fprintf(conn, "GET /?bound=%v HTTP/1.1\r\nHost: x\r\n\r\n", c.bound)
+			time.Sleep(c.read)
+			if c.want != "" {
+				answer(t, in, c.want)
+			} else if b, err := io.ReadAll(in); len(b) > 0 || err != nil {
+				t.Errorf("%v: %q, %v; want a closed connection", c.bound, b, err)
+			}
+		})
+	}
+}
+
+// A connection that is hijacked after a Middleware has answered for it is the hijacker's.
+func TestServeTailHijackedLater(t *testing.T) {
+	first := httpio.Middleware(5*time.Second, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		first.ServeHTTP(w, r)
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		go func() {
+			time.Sleep(time.Minute)
+			io.WriteString(c, "late")
+			c.Close()
+		}()
+	})
+	tailed(t, &http.Server{Handler: h}, func(t *testing.T, c net.Conn, in *bufio.Reader) {
+		ask(t, c)
+		if b, err := io.ReadAll(in); string(b) != "late" || err != nil {
+			t.Errorf("%q, %v", b, err)
+		}
+	})
+}
+
+// A handler that gives its request to the server's handler once more goes on with its own context.
+func TestServeTwice(t *testing.T) {
+	srv := &http.Server{}
+	srv.Handler = httpio.Middleware(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/new" {
+			io.WriteString(w, "new")
+			return
+		}
+		r.URL.Path = "/new"
+		srv.Handler.ServeHTTP(w, r)
+		if err := r.Context().Err(); err != nil {
+			t.Error(err)
+		}
+	}))
+	tailed(t, srv, func(t *testing.T, c net.Conn, in *bufio.Reader) {
+		for range 2 {
+			ask(t, c)
+			answer(t, in, "new")
+		}
+	})
+}
+
 // The bound of a Middleware inside of another ends with its handler.
 func TestServeTailNested(t *testing.T) {
 	inner := httpio.Middleware(time.Second, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "a") }))

@@ -24,7 +24,8 @@ type Host interface {
 	Check() error
 
 	// Attach files w and reports true; or it reports false and files nothing, because the context is canceled. From
-	// Attach to Detach the host may resolve whatever token of w is armed, with Canceled.
+	// Attach to Detach the host may resolve whatever token of w is armed, with Canceled; Context().Err is not nil any more
+	// before it does, or takes w out.
 	//
 	// outer is nil, or a channel to watch beside the wake-up, because the context hangs below one that cannot call the
 	// host. When it is closed the owner calls Check, which carries the cancellation out. It is nil for a waiter that has

@@ -41,7 +41,7 @@ import (
 // # Fairness
 //
 // It is not FIFO: a goroutine that runs may take the lock before one that has been woken for it, which is what makes
-// it fast. A waiter that loses that race for longer than a millisecond or two is handed the lock by the next Unlock.
+// it fast. A waiter that loses that race for longer than a millisecond is handed the lock by the next Unlock.
 //
 // # Cancellation
 //
@@ -185,14 +185,14 @@ type losses struct {
 	since clock.Instant
 }
 
-// next counts one more, and says how to be woken next time: granted, if the waiter has starved. The clock is read at the
-// first loss, the second, the fourth, and so on: that makes up to two of one starving.
+// next counts one more, and says how to be woken next time: granted, if the waiter has starved. The clock is read at every
+// fourth loss: it costs a tenth of one.
 func (l *losses) next() park.Outcome {
 	l.n++
 	switch {
 	case l.n == 1:
 		l.since = clock.Now()
-	case l.n&(l.n-1) == 0 && clock.Now().Sub(l.since) > starving:
+	case l.n%4 == 0 && clock.Now().Sub(l.since) > starving:
 		return granted
 	}
 	return park.Woken

@@ -94,7 +94,7 @@ func (b *bench) waiter() *waiting {
 func (c *waiting) enqueue(lost clock.Instant) (took bool) {
 	next := park.Pending
 	if lost != clock.Forever {
-		l := losses{1, lost}
+		l := losses{3, lost}
 		next = l.next()
 	}
 	c.t, took = c.b.m.enqueue(c.w, c.n, clock.Forever, next)
@@ -364,4 +364,19 @@ func TestMutexPanicWithTheLock(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whoever has starved is granted the lock at one of the next four losses, however many there were before.
+func TestMutexLosses(t *testing.T) {
+	var l losses
+	for range 100 {
+		l.next()
+	}
+	l.since = l.since.Add(-time.Hour)
+	for range 4 {
+		if l.next() == granted {
+			return
+		}
+	}
+	t.Error("not granted after four losses")
 }

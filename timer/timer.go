@@ -102,9 +102,8 @@ func (t *Timer) lock(call string) {
 // is prevented from the next one.
 func (t *Timer) Stop() bool {
 	t.lock("Stop")
-	was := t.stop()
-	t.sh.mu.Unlock()
-	return was
+	defer t.sh.mu.Unlock()
+	return t.stop()
 }
 
 // Preconditions: mu held.

@@ -184,16 +184,16 @@ var nurseryFaults = []fault{
 
 var httpioFaults = []fault{
 	{
-		file: "httpio/serve.go",
-		old:  "		t.reset()\n",
-		new:  "",
+		file: "httpio/tail.go",
+		old:  "	t.asked.Store(int64(clock.Forever))\n	return true\n",
+		new:  "	return true\n",
 		why:  "what a Middleware has asked for bounds the answers of later requests, too",
 		pkg:  "./httpio", run: "^TestServeTail",
 	},
 	{
 		file: "httpio/middleware.go",
-		old:  "			t.asked.Store(int64(until)) // T1\n",
-		new:  "			t.asked.Store(int64(until))\n			t.arm()\n",
+		old:  "				t.asked.Store(int64(due)) // T1\n",
+		new:  "				t.asked.Store(int64(due))\n				t.leave()\n",
 		why:  "the end of an answer is bounded while another handler goes on with it",
 		pkg:  "./httpio", run: "^TestServeTail",
 	},
@@ -217,6 +217,20 @@ var httpioFaults = []fault{
 		new:  "		return clock.Forever, false\n",
 		why:  "the end of an answer is not bounded at all",
 		pkg:  "./httpio", run: "^TestServeTail",
+	},
+	{
+		file: "httpio/tail.go",
+		old:  " && !t.gone.Load() {",
+		new:  " {",
+		why:  "a connection that was hijacked meanwhile is closed at the bound of an answer",
+		pkg:  "./httpio", run: "^TestServeTail",
+	},
+	{
+		file: "httpio/tail.go",
+		old:  "	if !t.inside.CompareAndSwap(false, true) {\n		return false\n	}\n",
+		new:  "",
+		why:  "a request that its handler gives to the server once more loses its context",
+		pkg:  "./httpio", run: "^TestServeTwice$",
 	},
 }
 
