@@ -56,25 +56,29 @@ type middleware struct {
 	opts []bide.Option
 }
 
-func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.serve(w, r, false) }
+func (m *middleware) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.serve(w, r, nil) }
 
-// serve is ServeHTTP. sole: it is the server's own handler, and nobody but the server has r.
-func (m *middleware) serve(w http.ResponseWriter, r *http.Request, sole bool) {
+// serve is ServeHTTP. sole, if not nil, is the tail of r's connection: m is the server's own handler, and nobody but the
+// server has w and r.
+func (m *middleware) serve(w http.ResponseWriter, r *http.Request, sole *tail) {
 	d := m.max
 	if asked, ok := wire.Extract(received{r.Header}); ok {
 		d = min(d, asked)
 	}
-	var few [6]bide.Option
+	var few [4]bide.Option
 	opts := append(few[:0], bide.Account(), bide.Timeout(d), bide.Name(r.Method+" "+r.URL.Path))
 	e := &exchange{ResponseWriter: w, scope: bide.Open(r.Context(), append(opts, m.opts...)...)}
-	if sole && r.Body == http.NoBody { // of a body the server looks at what type it has left in r
+	if sole != nil && r.Body == http.NoBody { // of a body the server looks at what type it has left in r
 		*r = *r.WithContext(e.scope) // no copy: it is the largest thing that a request allocates
 	} else {
 		r = r.WithContext(e.scope)
 	}
-	t := tailOf(r)
+	t := sole
+	if t == nil {
+		t = tailOf(r)
+	}
 	e.begin(r)
-	defer e.end(r, t)
+	defer e.end(r, t, sole != nil)
 	if d > 0 { // or nobody waits for an answer any more
 		m.next.ServeHTTP(e.writer(r), r)
 	}
@@ -173,11 +177,11 @@ func (e *exchange) leave() (over bool) {
 }
 
 // end is after the handler. t is r's tail, or nil.
-func (e *exchange) end(r *http.Request, t *tail) {
+func (e *exchange) end(r *http.Request, t *tail, sole bool) {
 	if t != nil && e.wrote && e.watch == nil && e.returned && !e.hijacked { // most answers: however late, they stand
 		if due, ok := e.scope.Value(park.Key{}).(bounded).Due(); ok {
 			e.scope.Close(nil)
-			if answers(e.ResponseWriter) {
+			if sole || answers(e.ResponseWriter) {
 				t.asked.Store(int64(due)) // T1
 			}
 			return

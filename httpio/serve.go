@@ -111,7 +111,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if m, ok := g.next.(*middleware); ok {
-		m.serve(w, r, true)
+		m.serve(w, r, t)
 	} else {
 		g.next.ServeHTTP(w, r)
 	}

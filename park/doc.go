@@ -14,7 +14,8 @@
 //   - A [List] is a queue of waiters, for your primitive to embed. Its nodes are the waiters' own ([Waiter.Nodes]), so
 //     that queueing allocates nothing. A [Batch] is several of them, resolved under the lock, to be unparked after it.
 //   - A [Lot] is a table of such queues by key, with locks of its own, for what is too small or too many for one each.
-//   - [WaitRecv] waits for a Go channel as well.
+//   - [WaitRecv] waits for a Go channel as well; [Waiter.WaitAgain] is for who may find, when woken, that others were
+//     faster.
 //   - A [Host] is a context's side, for those who write a context. bide's Scope is one.
 //
 // # The four steps
@@ -88,7 +89,7 @@
 //
 // Having armed, the owner leaves in one of two ways, and there is no third. Either it resolves the token itself, and
 // then no wake-up will come. Or it was too late: a wake-up is owed, and it receives that before the waiter is armed or
-// put back. [Waiter.Wait], [WaitRecv] and [Waiter.Withdraw] keep the rule; after Arm, call one of them, once.
+// put back. [Waiter.Wait] and its variants and [Waiter.Withdraw] keep the rule; after Arm, call one of them, once.
 //
 // A waiter that goroutines share, one at a time, is claimed and not armed ([Waiter.Claim]): who withdraws in time lets go
 // of it by that, and who was too late receives the wake-up, undoes what its hook has done, and then frees it.
