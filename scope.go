@@ -64,9 +64,9 @@ import (
 // package, and is not to be copied. Its methods are safe for concurrent use; it is closed once. A context of your own
 // that overrides Done should not embed one: package context would go by the Scope's AfterFunc.
 //
-// Entering a scope links nothing and arms nothing: it is a value on the heap (144 bytes on 64-bit machines, 160 with a name) until
-// somebody looks at it twice (Err, Check), waits under it, or asks for its Done; only then is it linked to the scopes
-// above, and its deadline given to the timer service.
+// Entering a scope links nothing and arms nothing: it is a value on the heap (144 bytes on 64-bit machines, 160 with a
+// name) until somebody looks at it twice (Err, Check), waits under it, or asks for its Done; only then is it linked to the
+// scopes above, and its deadline given to the timer service.
 type Scope struct {
 	parent context.Context
 	state  atomic.Uint32

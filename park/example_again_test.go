@@ -20,7 +20,6 @@ type shelf struct {
 // Take waits for an item as long as ctx allows.
 func (s *shelf) Take(ctx context.Context) (item string, err error) {
 	w := park.Get()
-	defer park.Put(w)
 	n := &w.Nodes(1)[0]
 	look := func() (t park.Token, more bool) {
 		s.mu.Lock()
@@ -32,14 +31,14 @@ func (s *shelf) Take(ctx context.Context) (item string, err error) {
 		s.queue.PushBack(n, w, t, park.Woken)
 		return t, true
 	}
-	t, more := look()
-	if more && w.WaitAgain(ctx, t, park.KindUser, look) != park.Woken {
+	if t, more := look(); more && w.WaitAgain(ctx, t, park.KindUser, look) != park.Woken {
 		s.mu.Lock()
 		s.queue.Remove(n)
 		s.mu.Unlock()
-		return "", park.Reason(ctx)
+		err = park.Reason(ctx)
 	}
-	return item, nil
+	park.Put(w)
+	return item, err
 }
 
 // Put puts an item on the shelf.

@@ -257,8 +257,9 @@ func (w *Waiter) Wait(ctx context.Context, t Token, k Kind) Outcome {
 }
 
 // WaitAgain is Wait for a primitive whose waiters, once woken, may find that others have been faster. After each outcome
-// Woken it calls again, which reports whether there is another wait to come, with the token that it has armed for that.
-// To the host it is one wait, so to lose costs less than to begin anew. Context of again: the owner, no lock held.
+// Woken it calls again, also if ctx is canceled by then, so that no wake-up is lost; again reports whether there is another
+// wait to come, with the token that it has armed for that, and if not the outcome is Woken. To the host it is one wait, so
+// to lose costs less than to begin anew. Context of again: the owner, no lock held.
 func (w *Waiter) WaitAgain(ctx context.Context, t Token, k Kind, again func() (Token, bool)) (o Outcome) {
 	h, native := HostOf(ctx)
 	var done <-chan struct{}

@@ -41,7 +41,8 @@ import (
 // # Fairness
 //
 // It is not FIFO: a goroutine that runs may take the lock before one that has been woken for it, which is what makes
-// it fast. A waiter that loses that race for longer than a millisecond is handed the lock by the next Unlock.
+// it fast. A waiter that has lost that race a few times, for longer than a millisecond, is handed the lock by an
+// Unlock.
 //
 // # Cancellation
 //

@@ -119,7 +119,7 @@ func (sh *shard) rest() {
 //
 // Preconditions: mu held.
 func (sh *shard) move(e *Entry, at clock.Instant) (isNext bool) {
-	if e.n.At() != 0 {
+	if e.n.At() != 0 { // remove asks as well; a new timer is spared the call
 		sh.remove(e)
 	}
 	if !sh.bubble {
