@@ -112,10 +112,39 @@ var ways = []struct {
 }{
 	{"by closing the connection", false, func(*pgx.ConnConfig) {}},
 	{"by a cancel request", true, func(c *pgx.ConnConfig) {
-		c.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
-			return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: 30 * time.Second}
-		}
+		c.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler { return &canceler{conn: conn} }
 	}},
+}
+
+// A canceler asks the server to cancel the query whose context has ended, and keeps the connection. The handler that pgx
+// has for this, CancelRequestContextWatcherHandler, gives the request up when the query ends first, and then waits 100 ms
+// in the hope that it has arrived: where the server is slower it hits the connection's next query, which is somebody
+// else's. The server closes the request's connection when it has sent the signal, so this one waits for that.
+type canceler struct {
+	conn *pgconn.PgConn
+	done chan struct{}
+}
+
+// grace bounds the request, and the query: a request that comes before the query finds nothing to cancel.
+const grace = 30 * time.Second
+
+func (c *canceler) HandleCancel(context.Context) {
+	late := time.Now().Add(grace)
+	c.conn.Conn().SetDeadline(late)
+	c.done = make(chan struct{})
+	go func() {
+		defer close(c.done)
+		ctx, cancel := context.WithDeadline(context.Background(), late)
+		defer cancel()
+		if err := c.conn.CancelRequest(ctx); err != nil || ctx.Err() != nil {
+			c.conn.Conn().Close() // whom it hits is not known
+		}
+	}()
+}
+
+func (c *canceler) HandleUnwatchAfterCancel() {
+	<-c.done
+	c.conn.Conn().SetDeadline(time.Time{})
 }
 
 // eachWay runs a test with a pool of each, which must be free in the end, and nothing of it at work in the server.

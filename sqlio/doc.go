@@ -27,8 +27,10 @@
 // # Duties of the caller
 //
 //   - The driver has to end its calls when their context ends, as database/sql asks of it; what it does about the
-//     query that runs in the server is its own. With jackc/pgx, CancelRequestContextWatcherHandler asks the server to
-//     cancel and keeps the connection; by default the connection is given up.
+//     query that runs in the server is its own. With jackc/pgx the connection is given up by default. A ctxwatch.Handler
+//     that calls CancelRequest, and waits until it returns, keeps it: the canceler in this repository's
+//     e2e/postgres_test.go. CancelRequestContextWatcherHandler of pgconn waits no more than 100 ms, and where the server
+//     is slower than that the request may hit the connection's next query.
 //   - A loop that is left early closes its rows. Many drivers then read the rest of the result, as long as the context
 //     allows: a query that may be left early has a LIMIT.
 //   - Inside of a transaction everything is asked through its *sql.Tx, and one query at a time.
