@@ -40,10 +40,7 @@ func (s *Scope) Done() <-chan struct{} {
 }
 
 func (s *Scope) connect(works bool) {
-	if s.errSlow(false) == nil {
-		s.observe()
-		s.push()
-	}
+	s.attend()
 	step.At("scope.connect")
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -205,10 +205,7 @@ func (s *Scope) AfterFunc(f func()) (stop func() bool) {
 		panic("bide: AfterFunc: nil function")
 	}
 	a := &after{f: f}
-	if s.errSlow(false) == nil {
-		s.observe()
-		s.push()
-	}
+	s.attend()
 	step.At("scope.after")
 	s.mu.Lock()
 	if s.state.Load()&(canceled|closed) != 0 {

@@ -165,14 +165,32 @@ func (s *Scope) reason() *Canceled {
 
 // observe links s, and every scope above it that is not observed yet, outermost first: S2.
 func (s *Scope) observe() {
+	var r reading
+	s.observeAt(&r)
+}
+
+// observeAt is observe, with a reading that the caller has.
+func (s *Scope) observeAt(r *reading) {
 	var few [8]*Scope
 	chain := few[:0]
 	for p := s; p != nil && p.state.Load()&(observed|canceled|closed) == 0; p = p.above() {
 		chain = append(chain, p)
 	}
-	var r reading
 	for i := len(chain) - 1; i >= 0; i-- {
-		chain[i].observeOne(&r)
+		chain[i].observeOne(r)
+	}
+}
+
+// attend makes sure that s is told of every cancellation from now on. One that has come already is carried out.
+func (s *Scope) attend() {
+	if s.state.Load()&observed == 0 {
+		var r reading
+		if !s.lookAt(&r, false) {
+			s.observeAt(&r)
+			s.push()
+		}
+	} else if s.errSlow(false) == nil {
+		s.push()
 	}
 }
 

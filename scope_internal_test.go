@@ -102,7 +102,7 @@ func TestScopeTransitions(t *testing.T) {
 		s = Open(top, Timeout(time.Second))
 		s.Done()
 		v.Advance(time.Second) // S3, by the driver
-		is("S3, by expiry", s, shared|observed|looked|canceled|called|expired)
+		is("S3, by expiry", s, shared|observed|canceled|called|expired)
 		s.Close(nil)
 
 		s = Open(top, Timeout(time.Second))
@@ -114,7 +114,7 @@ func TestScopeTransitions(t *testing.T) {
 		s = Open(top)
 		s.Done()
 		top.Cancel(nil) // S3, from above
-		is("S3, from above", s, shared|observed|looked|canceled)
+		is("S3, from above", s, shared|observed|canceled)
 		linked(s, top, false)
 		s.Close(nil)
 		top.Close(nil)
