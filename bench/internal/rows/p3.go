@@ -14,7 +14,8 @@ import (
 )
 
 // P3: a bound around a function is entered, and left in time. With two processors the collector works beside it. What
-// else there is to enter is shown.
+// else there is to enter is shown. Of three nested bounds each is tighter than the one above; where it is not, package
+// context spares the timer, and that case is only shown.
 var p3 = pair.Row{
 	Name: "P3", Title: "enter and leave a bound", Quick: true,
 	Run: runP3,
@@ -28,6 +29,7 @@ var p3 = pair.Row{
 		{Case: "looked at once", Ours: "FailAfter@looked", Rival: "failsafe@looked", Of: pair.Ns},
 		{Case: "looked at once", Ours: "FailAfter@looked", Of: pair.Allocs, Target: pair.AtMost(1)},
 		{Case: "nested three, looked at", Ours: "FailAfter@nested", Rival: stdContext + "@nested", Of: pair.Ns, Target: pair.AtLeast(5)},
+		{Case: "nested three, the outer one the tightest", Ours: "FailAfter@loose", Rival: stdContext + "@loose", Of: pair.Ns},
 		{Case: "nested three, looked at", Ours: "FailAfter@nested", Of: pair.Allocs, Target: pair.AtMost(3)},
 		{Case: "below a standard context, looked at", Ours: "FailAfter@std", Rival: stdContext + "@std", Of: pair.Ns, Target: pair.AtLeast(3.5)},
 		{Case: "below a standard context, looked at", Ours: "FailAfter@std", Of: pair.Allocs, Target: pair.AtMost(1)},
@@ -53,12 +55,14 @@ func runP3(r *pair.Run) error {
 	judged := append(first,
 		side{"FailAfter@looked", func() { _ = bide.FailAfter(bg, time.Hour, look) }},
 		side{stdContext + "@looked", func() { _ = bounded(bg, look) }},
-		side{"FailAfter@nested", func() { _ = bide.FailAfter(bg, time.Hour, two) }},
-		side{stdContext + "@nested", func() { _ = bounded(bg, stdTwo) }},
+		side{"FailAfter@nested", func() { _ = bide.FailAfter(bg, 3*time.Hour, two) }},
+		side{stdContext + "@nested", func() { _ = boundedBy(bg, 3*time.Hour, stdTwo) }},
 		side{"FailAfter@std", func() { _ = bide.FailAfter(std, time.Hour, look) }},
 		side{stdContext + "@std", func() { _ = bounded(std, look) }})
 	executor := failsafe.With(failsafetimeout.New[any](time.Hour))
 	shown := []side{
+		{"FailAfter@loose", func() { _ = bide.FailAfter(bg, time.Hour, two) }},
+		{stdContext + "@loose", func() { _ = bounded(bg, stdTwo) }},
 		{"failsafe", func() { _ = executor.Run(func() error { return nil }) }},
 		{"failsafe@looked", func() {
 			_ = executor.RunWithExecution(func(e failsafe.Execution[any]) error { return e.Context().Err() })
@@ -84,9 +88,9 @@ func runP3(r *pair.Run) error {
 }
 
 func two(ctx context.Context) error {
-	return bide.FailAfter(ctx, time.Hour, func(ctx context.Context) error { return bide.FailAfter(ctx, time.Hour, look) })
+	return bide.FailAfter(ctx, 2*time.Hour, func(ctx context.Context) error { return bide.FailAfter(ctx, time.Hour, look) })
 }
 
 func stdTwo(ctx context.Context) error {
-	return bounded(ctx, func(ctx context.Context) error { return bounded(ctx, look) })
+	return boundedBy(ctx, 2*time.Hour, func(ctx context.Context) error { return bounded(ctx, look) })
 }

@@ -39,7 +39,11 @@ type key struct{}
 
 // bounded is bide.FailAfter as users write it today.
 func bounded(ctx context.Context, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Hour)
+	return boundedBy(ctx, time.Hour, f)
+}
+
+func boundedBy(ctx context.Context, d time.Duration, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, d)
 	err := f(ctx)
 	cancel()
 	return err
