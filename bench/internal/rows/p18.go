@@ -3,6 +3,7 @@ package rows
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -54,6 +55,9 @@ func linesP18() (lines []pair.Line) {
 }
 
 func runP18(r *pair.Run) error {
+	// No cycle of the collector during a round: some queues allocate, and a cycle that they have started makes each
+	// store of a pointer dearer for whoever's turn it is. Next collects between rounds.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, full := range fillings {
 		n := r.Scale(full)
 		var loads []*filled
