@@ -101,24 +101,43 @@ func (n *Nursery) unqueue(node *park.Node) {
 	n.mu.Unlock()
 }
 
-// child runs f, in s if it has options.
-func (n *Nursery) child(f func(context.Context) error, s *Scope) {
+// child runs f in the nursery's scope. What most children have is short: they have no scope of their own, and succeed.
+func (n *Nursery) child(f func(context.Context) error) {
+	err := ErrGoexit
+	defer func() {
+		if err == nil { // then f has returned: there is no panic to look for, and nothing to file
+			n.release()
+			n.count(aChild)
+			return
+		}
+		if v := recover(); v != nil {
+			err = n.caught(v)
+		}
+		n.leave(err, "")
+	}()
+	n.scope.wear() // the goroutine has those of whoever has called Go
+	err = f(&n.scope.Scope)
+}
+
+// scoped runs f in s, for a child that has options.
+func (n *Nursery) scoped(f func(context.Context) error, s *Scope) {
 	err, name := ErrGoexit, ""
 	defer func() {
 		if v := recover(); v != nil {
 			err = n.caught(v)
 		}
-		defer n.count(aChild) // also if a method of err panics
-		defer n.release()     // who gets the slot finds the nursery canceled, if err does that
-		n.file(err, BySibling, name)
+		n.leave(err, name)
 	}()
 	n.scope.wear() // the goroutine has those of whoever has called Go
-	if s == nil {
-		err = f(&n.scope.Scope)
-		return
-	}
 	name = s.Name()
 	err = s.run(f)
+}
+
+// leave is the end of a child.
+func (n *Nursery) leave(err error, name string) {
+	defer n.count(aChild) // also if a method of err panics
+	defer n.release()     // who gets the slot finds the nursery canceled, if err does that
+	n.file(err, BySibling, name)
 }
 
 // service runs f, in s if it has options, else in the scope that services share.

@@ -134,7 +134,11 @@ func (n *Nursery) Go(f func(context.Context) error, opts ...Option) {
 	if err := n.add(context.Background(), "Go"); err != nil {
 		panic("bide: Go: " + err.Error()) // the background is never canceled
 	}
-	go n.child(f, s)
+	if s == nil {
+		go n.child(f)
+	} else {
+		go n.scoped(f, s)
+	}
 }
 
 // TryGo is [Nursery.Go], unless the nursery's [Limit] is reached: then it does nothing and reports false.
@@ -154,7 +158,11 @@ func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 		n.count(aChild)
 		return false
 	}
-	go n.child(f, s)
+	if s == nil {
+		go n.child(f)
+	} else {
+		go n.scoped(f, s)
+	}
 	return true
 }
 

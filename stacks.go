@@ -18,8 +18,8 @@ type Stack struct {
 
 // marks are the functions whose callers are told of: what runs scopes' bodies and nurseries' children, and what waits
 // under a scope.
-var marks = [...]string{".(*Scope).run(", ".WithNursery(", ".(*Nursery).child(", ".(*Nursery).service(", ".(*handover[", ".leave[",
-	"/park.(*Waiter).Wait("}
+var marks = [...]string{".(*Scope).run(", ".WithNursery(", ".(*Nursery).child(", ".(*Nursery).scoped(", ".(*Nursery).service(",
+	".(*handover[", ".leave[", "/park.(*Waiter).Wait("}
 
 // takeStacks takes the stacks of the process's goroutines, and keeps those with a mark in them.
 func takeStacks() []Stack {
