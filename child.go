@@ -17,9 +17,14 @@ func (n *Nursery) below(c *call, f func(context.Context) error, opts []Option) *
 	if len(opts) == 0 {
 		return nil
 	}
+	return n.open(c, opts)
+}
+
+// open is the part of below that few children need; without it below is inlined.
+func (n *Nursery) open(c *call, opts []Option) *Scope {
 	s := newScope(opts)
 	s.open(c, &n.scope.Scope, opts)
-	s.setHere(2)
+	s.setHere(3)
 	return s
 }
 
@@ -54,13 +59,9 @@ func (n *Nursery) slot() bool {
 	return true
 }
 
-// add counts a child that is to start, having waited for a slot. The error is that of ctx, and the child is not counted
-// then.
-func (n *Nursery) add(ctx context.Context, call string) error {
-	n.enter(call, aChild)
-	if n.limit == 0 {
-		return nil
-	}
+// await takes a slot for a child that was counted, and waits for one if the limit is reached. The error is that of ctx,
+// and the child is counted off then. Preconditions: there is a limit.
+func (n *Nursery) await(ctx context.Context) error {
 	n.mu.Lock()
 	if n.slot() {
 		n.mu.Unlock()
@@ -219,11 +220,15 @@ func (n *Nursery) result() *results {
 	return n.results
 }
 
-// release gives a child's slot to whoever waits for one first.
+// release gives a child's slot, if it has one, to whoever waits for one first.
 func (n *Nursery) release() {
-	if n.limit == 0 {
-		return // nobody waits for one
+	if n.limit > 0 {
+		n.handOn()
 	}
+}
+
+// handOn is the part of release that a nursery without a limit does not need.
+func (n *Nursery) handOn() {
 	n.mu.Lock()
 	w, _ := n.queue.Resolve()
 	if w == nil {

@@ -131,8 +131,11 @@ func (n *Nursery) close() {
 // Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func (n *Nursery) Go(f func(context.Context) error, opts ...Option) {
 	s := n.below(&callGo, f, opts)
-	if err := n.add(context.Background(), "Go"); err != nil {
-		panic("bide: Go: " + err.Error()) // the background is never canceled
+	n.enter("Go", aChild)
+	if n.limit > 0 {
+		if err := n.await(context.Background()); err != nil {
+			panic("bide: Go: " + err.Error()) // the background is never canceled
+		}
 	}
 	if s == nil {
 		go n.child(f)

@@ -28,8 +28,11 @@ func Start[T any](ctx context.Context, n *Nursery, f func(ctx context.Context, r
 	if err := park.Err(ctx); err != nil {
 		return zero, err
 	}
-	if err := n.add(ctx, "Start"); err != nil {
-		return zero, err
+	n.enter("Start", aChild)
+	if n.limit > 0 {
+		if err := n.await(ctx); err != nil {
+			return zero, err
+		}
 	}
 	h := &handover[T]{starter: ctx, scope: &Scope{}, w: park.Get()}
 	h.scope.open(&callStart, &n.scope.Scope, nil)
