@@ -128,9 +128,16 @@ func timed(n int, op func(n int)) time.Duration {
 	return time.Since(start)
 }
 
+// warmUp is the part of a turn, one of so many, that is run before it and does not count: what the collector has taken
+// from the turn before, stacks above all, is had anew by whoever comes first.
+const warmUp = 10
+
 func measure(n int, op func(n int)) Figures {
 	var before, after runtime.MemStats
 	runtime.GC()
+	if some := n / warmUp; some > 0 {
+		op(some)
+	}
 	runtime.ReadMemStats(&before)
 	cpu, err := CPUTime()
 	wall := timed(n, op)
