@@ -95,8 +95,8 @@ type mono struct{}
 func (mono) Now() Instant                 { return Now() }
 func (mono) FromTime(t time.Time) Instant { return FromTime(t) }
 func (mono) Time(i Instant) (time.Time, bool) {
-	d := i.Sub(Now()) // first: see FromTime
-	return time.Now().Add(d), true
+	now := time.Now() // one reading: Now is its distance from base
+	return now.Add(i.Sub(Instant(now.Sub(base)))), true
 }
 func (mono) NewAlarm(f func(Instant)) Alarm { return &runtimeAlarm{f: f} }
 func (mono) String() string                 { return "monotonic" }
