@@ -2,6 +2,7 @@ package bide
 
 import (
 	"context"
+	"errors"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/ilist"
@@ -59,7 +60,7 @@ func (s *Scope) causeOf(ctx context.Context) *Canceled {
 		return c
 	}
 	c := s.canceled(ByContext, cause)
-	c.err, c.on = ctx.Err(), nil // when that was is not known
+	c.late, c.on = errors.Is(ctx.Err(), context.DeadlineExceeded), nil // when that was is not known
 	return c
 }
 
@@ -70,8 +71,7 @@ func (s *Scope) causeOf(ctx context.Context) *Canceled {
 func (s *Scope) cancel(c *Canceled, bits uint32, asOf clock.Instant) {
 	var open *Ledger // whom an expiry finds waiting
 	if bits&expired != 0 {
-		open = new(Ledger)
-		c.open = open // c is new, and of this scope alone
+		open = &c.verdict.Ledger // c is new, and of this scope alone
 	}
 	c, below := s.mark(c, bits, asOf, open)
 	if !below {

@@ -56,7 +56,10 @@ func (s *Scope) expire(now clock.Instant) {
 	if s.idle() > 0 {
 		source = ByIdle
 	}
-	s.cancel(s.canceledAt(source, nil, s.due.Load()), called|expired, now)
+	x := new(expiry)
+	c := s.fill(&x.canceled, source, nil, s.due.Load())
+	c.verdict, x.verdict.Ledger = &x.verdict, x.open[:0]
+	s.cancel(c, called|expired, now)
 }
 
 // bound bounds a new scope.

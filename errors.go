@@ -50,15 +50,23 @@ func (s Source) String() string {
 // with ==. A Canceled that is made by other code is an ordinary error.
 type Canceled struct {
 	Source Source
+	late   bool      // ByContext: the context's Err is DeadlineExceeded
 	Reason error     // what Cancel was given, the child's error, the context's cause; may be nil
 	Scope  string    // the Name of the scope that was canceled first
 	At     time.Time // when, on that scope's clock
 
-	when clock.Instant  // At, as an instant
-	on   *timer.Service // of this one's clock; nil: it is not known when
-	err  error          // ByContext: the context's Err
-	open *Ledger        // of an expiry: who waited; complete when await has returned
-	self *Canceled      // the mark of those that were made here: a copy, or one that other code makes, has it not
+	when    clock.Instant  // At, as an instant
+	on      *timer.Service // of this one's clock; nil: it is not known when
+	verdict *TimeoutError  // of an expiry, see there
+	self    *Canceled      // the mark of those that were made here: a copy, or one that other code makes, has it not
+}
+
+// An expiry is one allocation for what comes of a bound that has passed: what everybody below gets, and what the scope
+// makes of it in the end. Most often one waits.
+type expiry struct {
+	canceled Canceled
+	verdict  TimeoutError // until timeout only a Ledger: of who waited; complete when await has returned
+	open     [1]LedgerEntry
 }
 
 // abandoned is what closing a scope cancels it with.
@@ -75,9 +83,15 @@ func (s *Scope) canceled(source Source, reason error) *Canceled {
 }
 
 func (s *Scope) canceledAt(source Source, reason error, when clock.Instant) *Canceled {
+	return s.fill(new(Canceled), source, reason, when)
+}
+
+// fill is canceledAt in place.
+func (s *Scope) fill(c *Canceled, source Source, reason error, when clock.Instant) *Canceled {
 	on := s.timers()
 	at, _ := on.Clock().Time(when)
-	return mint(&Canceled{Source: source, Reason: reason, Scope: s.Name(), At: at, when: when, on: on})
+	*c = Canceled{Source: source, Reason: reason, Scope: s.Name(), At: at, when: when, on: on}
+	return mint(c)
 }
 
 // made reports whether the value was made by this package.
@@ -118,7 +132,7 @@ func (c *Canceled) Timeout() bool { return c.sentinel() == context.DeadlineExcee
 func (c *Canceled) Temporary() bool { return c.Timeout() }
 
 func (c *Canceled) sentinel() error {
-	if c.Source == ByDeadline || c.Source == ByIdle || c.err != nil && errors.Is(c.err, context.DeadlineExceeded) {
+	if c.Source == ByDeadline || c.Source == ByIdle || c.late {
 		return context.DeadlineExceeded
 	}
 	return context.Canceled

@@ -65,7 +65,8 @@ func (s *Scope) timeout() error {
 	if c := s.cause.Load(); c.Source == ByShutdown || c.Source == BySignal {
 		cut, due = c, c.when
 	}
-	e := &TimeoutError{
+	e := s.cause.Load().verdict
+	*e = TimeoutError{
 		Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start), Ledger: s.ledger(), Cut: cut, site: s.site,
 	}
 	if d := s.idle(); d > 0 {

@@ -179,5 +179,6 @@ func (s *Scope) cut(st *shutdown) {
 	if due := s.due.Load(); (due < 0) == (c.when < 0) && due <= c.when {
 		s.expire(c.when)
 	}
+	c.verdict = new(TimeoutError)
 	s.cancel(mint(&c), called|expired, clock.Forever)
 }

@@ -72,7 +72,10 @@ func (l *Ledger) add(e LedgerEntry) {
 
 // ledger is what the scope knows. Preconditions: mu held, and the scope has expired, and await returned.
 func (s *Scope) ledger() Ledger {
-	open := *s.cause.Load().open
+	open := s.cause.Load().verdict.Ledger
+	if len(open) == 0 {
+		open = nil
+	}
 	r := s.rare()
 	if r == nil || len(r.sums) == 0 {
 		return open
