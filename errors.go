@@ -65,7 +65,7 @@ type Canceled struct {
 // makes of it in the end. Most often one waits.
 type expiry struct {
 	canceled Canceled
-	verdict  TimeoutError // until timeout only a Ledger: of who waited; complete when await has returned
+	verdict  TimeoutError // the scope's owner's; until timeout only a Ledger, of who waited, complete behind await
 	open     [1]LedgerEntry
 }
 

@@ -194,8 +194,8 @@ func (s *Scope) attend() {
 	}
 }
 
-// observeOne: the scope above is observed, canceled or closed. A deadline that has passed is carried out here: left to
-// the timers, which of several comes first would be chance.
+// observeOne: the scope above is observed, canceled or closed. A deadline that has passed as of the reading is carried
+// out here: left to the timers, which of several comes first would be chance.
 func (s *Scope) observeOne(r *reading) {
 	step.At("scope.share")
 	if s.state.Or(shared)&(observed|canceled|closed) != 0 {

@@ -144,7 +144,9 @@ func (c *canceler) HandleCancel(context.Context) {
 
 func (c *canceler) HandleUnwatchAfterCancel() {
 	<-c.done
-	c.conn.Conn().SetDeadline(time.Time{})
+	if !c.conn.IsClosed() { // what closes one has set a deadline of its own
+		c.conn.Conn().SetDeadline(time.Time{})
+	}
 }
 
 // eachWay runs a test with a pool of each, which must be free in the end, and nothing of it at work in the server.

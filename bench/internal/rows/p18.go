@@ -57,7 +57,8 @@ func linesP18() (lines []pair.Line) {
 func runP18(r *pair.Run) error {
 	// No cycle of the collector during a round: some queues allocate, and a cycle that they have started makes each
 	// store of a pointer dearer for whoever's turn it is. Next collects between rounds.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	percent := debug.SetGCPercent(-1)
+	defer debug.SetGCPercent(percent)
 	for _, full := range fillings {
 		n := r.Scale(full)
 		var loads []*filled
@@ -80,6 +81,7 @@ func runP18(r *pair.Run) error {
 			}
 		}
 	}
+	debug.SetGCPercent(percent)
 	own, expire := worst(queue.All()[0], r.Scale(1_000_000))
 	for r.Next() {
 		r.Record("wheel@worst", pair.Figures{pair.Ns: float64(own)})
