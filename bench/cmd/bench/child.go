@@ -26,6 +26,9 @@ func spawn(row pair.Row, plan pair.Plan) (pair.Measured, error) {
 		cmd := exec.Command(self, args...)
 		// Set from outside: the service of package timer looks at the number of processors as the process starts.
 		cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(max(row.Procs, 1)))
+		if row.NoGC {
+			cmd.Env = append(cmd.Env, "GOGC=off")
+		}
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()
 		if err != nil {

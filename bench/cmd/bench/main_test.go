@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -43,9 +44,16 @@ var testRows = []pair.Row{
 	{Name: "P3", Title: "breaks", Run: func(*pair.Run) error { return errors.New("no loopback here") }},
 	{Name: "P4", Title: "forgets", Run: func(*pair.Run) error { return nil }, Lines: constant("", false, 0, 0).Lines},
 	constant("P10", true, 1, 1),
-	{Name: "S1", Title: "shows", Run: constant("", false, 10, 20).Run, Lines: []pair.Line{
+	{Name: "S1", Title: "shows", NoGC: true, Run: uncollected, Lines: []pair.Line{
 		{Case: "all of it", Ours: "ours", Rival: "theirs", Of: pair.Ns}}},
 	{Name: "S2", Title: "shows nothing", Run: func(*pair.Run) error { return nil }},
+}
+
+func uncollected(r *pair.Run) error {
+	if debug.SetGCPercent(-1) != -1 {
+		return errors.New("the collector is on")
+	}
+	return constant("", false, 10, 20).Run(r)
 }
 
 const (

@@ -13,6 +13,7 @@ type Row struct {
 	Title string // the work, in a few words
 	Quick bool   // part of the quick form
 	Procs int    // GOMAXPROCS of its process; 0: 1
+	NoGC  bool   // no cycles of the collector in its process but those between rounds
 	Fresh bool   // every round in a process of its own, for what can be measured only once; no round warms up
 
 	// Rounds is how many of them count at most, for what takes long; 0: the plan's.
