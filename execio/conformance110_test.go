@@ -44,7 +44,7 @@ func TestConformance110TermGraceKill(t *testing.T) {
 		t.Fatalf("over before the grace was: %v", err)
 	default:
 	}
-	if len(c.left()) == 0 || text.Len() > 0 {
+	if len(c.Left()) == 0 || text.Len() > 0 {
 		t.Errorf("killed before the grace was over: %s", text)
 	}
 	v.Advance(time.Millisecond)

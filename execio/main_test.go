@@ -5,40 +5,32 @@ package execio_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"bide.invalid/bide/internal/crew"
 )
 
-// mark is the environment variable by which a test knows the processes that came from its commands.
-const mark = "EXECIO_TEST_MARK"
-
-var marks atomic.Int64
-
-// A crew makes commands, and knows what of them is left.
-type crew struct {
-	t    *testing.T
-	mark string
+// A testCrew makes commands, and knows what of them is left.
+type testCrew struct {
+	t *testing.T
+	crew.Mark
 }
 
 // newCrew returns a crew of which nothing must be left when the test ends.
-func newCrew(t *testing.T) *crew {
+func newCrew(t *testing.T) *testCrew {
 	t.Helper()
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("SKIPPED: no command setsid (util-linux), without which nothing leaves its session here")
 	}
-	c := &crew{t, fmt.Sprintf("%s=%d.%d.", mark, os.Getpid(), marks.Add(1))}
+	c := &testCrew{t, crew.New()}
 	t.Cleanup(func() {
 		c.gone()
-		if z := zombies(); len(z) > 0 {
+		if z := crew.Zombies(); len(z) > 0 {
 			t.Errorf("zombies are left: %v", z)
 		}
 	})
@@ -46,58 +38,19 @@ func newCrew(t *testing.T) *crew {
 }
 
 // sh is a shell command of the crew.
-func (c *crew) sh(script string, args ...string) *exec.Cmd {
+func (c *testCrew) sh(script string, args ...string) *exec.Cmd {
 	cmd := exec.Command("sh", append([]string{"-c", script, "sh"}, args...)...)
-	cmd.Env = append(os.Environ(), c.mark)
+	cmd.Env = append(os.Environ(), string(c.Mark))
 	return cmd
 }
 
-// left is who of the crew lives. That of a zombie is not seen here: it has no environment any more.
-func (c *crew) left() []int {
-	var pids []int
-	names, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, name := range names {
-		env, err := os.ReadFile(name)
-		if err == nil && bytes.Contains(env, []byte(c.mark)) {
-			pid, _ := strconv.Atoi(strings.Split(name, "/")[2])
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
 // gone fails the test if somebody lives, and sees to it that nobody does any more.
-func (c *crew) gone() {
+func (c *testCrew) gone() {
 	c.t.Helper()
-	if pids := c.left(); len(pids) > 0 {
+	if pids := c.Left(); len(pids) > 0 {
 		c.t.Errorf("processes are left: %v", pids)
-		c.dismiss()
+		c.Dismiss()
 	}
-}
-
-// dismiss ends those whom the test has meant to leave.
-func (c *crew) dismiss() {
-	for pids := c.left(); len(pids) > 0; pids = c.left() {
-		for _, pid := range pids {
-			if p, err := os.FindProcess(pid); err == nil {
-				_ = p.Kill()
-			}
-		}
-	}
-}
-
-// zombies is who of our own children has not been reaped.
-func zombies() []string {
-	var found []string
-	names, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, name := range names {
-		stat, _ := os.ReadFile(name)
-		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(f) > 1 && f[0] == "Z" && f[1] == strconv.Itoa(os.Getpid()) {
-			found = append(found, string(stat))
-		}
-	}
-	return found
 }
 
 // A lines is a writer that hands over lines. As it is no file, the command gets a pipe.

@@ -49,7 +49,7 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-func endTree(t *testing.T, c *crew, script string) {
+func endTree(t *testing.T, c *testCrew, script string) {
 	t.Helper()
 	cmd := c.sh(script)
 	out := newLines()
@@ -197,10 +197,10 @@ func TestByItself(t *testing.T) {
 func TestLeftBehind(t *testing.T) {
 	c := newCrew(t)
 	cmd := c.sh(`sleep 1000 &`)
-	if err := execio.Run(t.Context(), cmd); err != nil || len(c.left()) != 1 {
-		t.Errorf("%v, left %v", err, c.left())
+	if err := execio.Run(t.Context(), cmd); err != nil || len(c.Left()) != 1 {
+		t.Errorf("%v, left %v", err, c.Left())
 	}
-	c.dismiss()
+	c.Dismiss()
 }
 
 // A success that comes together with the cancellation is kept.
@@ -250,11 +250,11 @@ func TestPipeIsHeldRealTime(t *testing.T) {
 	out := newLines()
 	cmd.Stdout = out
 	err := execio.Runner{Grace: 50 * time.Millisecond}.Run(t.Context(), cmd)
-	if !errors.Is(err, exec.ErrWaitDelay) || len(c.left()) != 1 {
-		t.Errorf("%v, left %v", err, c.left())
+	if !errors.Is(err, exec.ErrWaitDelay) || len(c.Left()) != 1 {
+		t.Errorf("%v, left %v", err, c.Left())
 	}
 	out.want(t, "out")
-	c.dismiss()
+	c.Dismiss()
 
 	// A cancellation ends the holder, if it is in the group.
 	cmd = c.sh(`sleep 1000 & echo $$; exit 0`)
@@ -278,17 +278,17 @@ func TestDaemonIsOutOfReachRealTime(t *testing.T) {
 	cmd.Stdout = out
 	b := start(t.Context(), execio.Runner{Grace: 50 * time.Millisecond}.Run, cmd)
 	out.want(t, "ready")
-	for len(c.left()) != 3 { // until the one between has ended
+	for len(c.Left()) != 3 { // until the one between has ended
 		time.Sleep(time.Millisecond)
 	}
 	b.cancel(nil)
 	if err := b.wait(); !errors.Is(err, context.Canceled) {
 		t.Errorf("Run returned %v", err)
 	}
-	if len(c.left()) != 1 {
-		t.Errorf("left: %v, want the daemon", c.left())
+	if len(c.Left()) != 1 {
+		t.Errorf("left: %v, want the daemon", c.Left())
 	}
-	c.dismiss()
+	c.Dismiss()
 }
 
 // The group of the caller is not signaled, where the command is in it; the command is.

@@ -17,14 +17,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"bide.invalid/bide/internal/crew"
 	"bide.invalid/bide/wire"
 )
 
 // begin starts a bide of the crew, and waits until it has written ready.
-func begin(t *testing.T, c crew, args ...string) (cmd *exec.Cmd, out *bufio.Reader) {
+func begin(t *testing.T, c crew.Mark, args ...string) (cmd *exec.Cmd, out *bufio.Reader) {
 	t.Helper()
 	cmd = bideCmd(args...)
-	cmd.Env = c.env(t)
+	cmd.Env = env(t, c)
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -42,8 +43,8 @@ func begin(t *testing.T, c crew, args ...string) (cmd *exec.Cmd, out *bufio.Read
 }
 
 // guard ends the crew, and so whoever waits for it, if it is not released for long.
-func guard(t *testing.T, c crew) (release func()) {
-	g := time.AfterFunc(time.Minute, c.dismiss)
+func guard(t *testing.T, c crew.Mark) (release func()) {
+	g := time.AfterFunc(time.Minute, c.Dismiss)
 	return func() {
 		if !g.Stop() {
 			t.Error("it hung, and was killed")
@@ -52,14 +53,14 @@ func guard(t *testing.T, c crew) (release func()) {
 }
 
 // end waits for it; nothing of the crew may be left.
-func end(t *testing.T, c crew, cmd *exec.Cmd, out io.Reader) (rest string, exit int) {
+func end(t *testing.T, c crew.Mark, cmd *exec.Cmd, out io.Reader) (rest string, exit int) {
 	t.Helper()
 	defer guard(t, c)()
 	b, _ := io.ReadAll(out)
 	_ = cmd.Wait()
-	if pids := c.left(); len(pids) > 0 {
+	if pids := c.Left(); len(pids) > 0 {
 		t.Errorf("%v: left %v", cmd.Args[1:], pids)
-		c.dismiss()
+		c.Dismiss()
 	}
 	return string(b), code(cmd.ProcessState)
 }
@@ -76,7 +77,7 @@ var runTrees = []string{
 func TestRunSignals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
 		for _, script := range runTrees {
-			c := newCrew()
+			c := crew.New()
 			cmd, out := begin(t, c, "run", "-k", "0.1", "1000", "sh", "-c", script)
 			if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
@@ -90,7 +91,7 @@ func TestRunSignals(t *testing.T) {
 
 // The command gets the very signal; a second one too.
 func TestRunPassesSignalsOn(t *testing.T) {
-	c := newCrew()
+	c := crew.New()
 	cmd, out := begin(t, c, "run", "1000", "sh", "-c",
 		`trap 'echo int' INT; trap 'echo hup; exit 1' HUP; echo ready; while :; do sleep 1000 & wait $!; done`)
 	for _, s := range []struct {
@@ -111,7 +112,7 @@ func TestRunPassesSignalsOn(t *testing.T) {
 
 // What was ignored when bide started stays so: nohup.
 func TestRunKeepsIgnoredRealTime(t *testing.T) {
-	c := newCrew()
+	c := crew.New()
 	tr := traceOf(t, c, exec.Command("sh", "-c", `trap '' HUP; exec "$BIDE" run 0.3 sh -c 'kill -HUP $$ $PPID; echo lives; exec sleep 1000'`), 0)
 	if tr.code != exitTimedOut || tr.stdout != "lives\n" || tr.survivors > 0 {
 		t.Errorf("%+v", tr)
@@ -121,9 +122,9 @@ func TestRunKeepsIgnoredRealTime(t *testing.T) {
 // A signal in the first millisecond, and at any later moment of the start.
 func TestRunSignalAtStartRealTime(t *testing.T) {
 	for i := range 30 {
-		c := newCrew()
+		c := crew.New()
 		cmd := bideCmd("run", "-k", "1", "1000", "sh", "-c", `(setsid sleep 1000 &); sleep 1000 & sleep 1000`)
-		cmd.Env = c.env(t)
+		cmd.Env = env(t, c)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +138,7 @@ func TestRunSignalAtStartRealTime(t *testing.T) {
 
 // What a handler starts for its cleanup is not told to end, too.
 func TestRunLetsCleanUpRealTime(t *testing.T) {
-	c := newCrew()
+	c := crew.New()
 	cmd, out := begin(t, c, "run", "1000", "sh", "-c", `trap 'sleep 0.2 && echo saved; exit 0' TERM; sh -c "echo ready; exec sleep 1000" & wait`)
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	if rest, exit := end(t, c, cmd, out); rest != "saved\n" || exit != 143 {
@@ -147,7 +148,7 @@ func TestRunLetsCleanUpRealTime(t *testing.T) {
 
 // Children that bide had before are not the command's, nor is what comes from them.
 func TestRunLeavesForeignersRealTime(t *testing.T) {
-	c := newCrew()
+	c := crew.New()
 	tr := traceOf(t, c, exec.Command("sh", "-c", `sh -c 'sleep 1000 & wait' & exec "$BIDE" run -k 0.2 0.3 sh -c 'trap "" TERM; sleep 1000; sleep 1000'`), 0)
 	if tr.code != 137 || tr.survivors != 2 || tr.stderr != "" {
 		t.Errorf("%+v", tr)
@@ -156,11 +157,11 @@ func TestRunLeavesForeignersRealTime(t *testing.T) {
 
 // Signals are passed on to what is left, when the command itself has ended.
 func TestRunPassesSignalsToTheRest(t *testing.T) {
-	c := newCrew()
+	c := crew.New()
 	cmd, out := begin(t, c, "run", "-k", "0", "1000", "sh", "-c", `(trap '' TERM; echo ready; exec sleep 1000) & wait`)
 	defer guard(t, c)()
 	_ = cmd.Process.Signal(syscall.SIGTERM)
-	for n := len(c.left()); n > 2; n = len(c.left()) { // bide and sleep
+	for n := len(c.Left()); n > 2; n = len(c.Left()) { // bide and sleep
 	}
 	_ = cmd.Process.Signal(syscall.SIGHUP)
 	if _, exit := end(t, c, cmd, out); exit != 143 {
@@ -170,7 +171,7 @@ func TestRunPassesSignalsToTheRest(t *testing.T) {
 
 // That nobody reads what bide says does not keep it from ending the tree.
 func TestRunStderrIsClosedRealTime(t *testing.T) {
-	c := newCrew()
+	c := crew.New()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +179,7 @@ func TestRunStderrIsClosedRealTime(t *testing.T) {
 	r.Close()
 	defer w.Close()
 	cmd := bideCmd("run", "-v", "0.3", "sh", "-c", `setsid sleep 1000 & wait`)
-	cmd.Env, cmd.Stderr = c.env(t), w
+	cmd.Env, cmd.Stderr = env(t, c), w
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestRunStderrIsClosedRealTime(t *testing.T) {
 
 // If bide is killed, the kernel kills the command.
 func TestRunIsKilled(t *testing.T) {
-	c := newCrew()
+	c := crew.New()
 	cmd, out := begin(t, c, "run", "1000", "sh", "-c", `echo ready; exec sleep 1000`)
 	_ = cmd.Process.Kill()
 	// The pipe is closed when the command has died.
@@ -197,7 +198,7 @@ func TestRunIsKilled(t *testing.T) {
 		t.Errorf("%q", rest)
 	}
 	_ = cmd.Wait()
-	c.dismiss()
+	c.Dismiss()
 }
 
 func TestRunHundredRealTime(t *testing.T) {
@@ -210,7 +211,7 @@ func TestRunHundredRealTime(t *testing.T) {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			c := newCrew()
+			c := crew.New()
 			want := exitTimedOut
 			script := runTrees[i%len(runTrees)]
 			if strings.HasPrefix(script, "trap") {
@@ -227,7 +228,7 @@ func TestRunHundredRealTime(t *testing.T) {
 
 // Orphans are reaped while the command runs: bide is their parent now.
 func TestRunReapsOrphans(t *testing.T) {
-	c := newCrew()
+	c := crew.New()
 	cmd, out := begin(t, c, "run", "1000", "sh", "-c", `
 		for i in 1 2 3 4 5; do sh -c 'sleep 0.01 &'; done
 		echo ready
@@ -266,7 +267,7 @@ func TestRunDeadline(t *testing.T) {
 		if test.deadline == "-" {
 			os.Unsetenv(wire.EnvDeadline)
 		}
-		tr := traceOf(t, newCrew(), bideCmd(strings.Fields(strings.ReplaceAll(test.args, "$BIDE", self))...), 0)
+		tr := traceOf(t, crew.New(), bideCmd(strings.Fields(strings.ReplaceAll(test.args, "$BIDE", self))...), 0)
 		if tr.code != test.code || tr.survivors > 0 ||
 			!strings.HasPrefix(tr.stdout, test.stdout) || test.stdout == "" && tr.stdout != "" ||
 			!strings.HasPrefix(tr.stderr, test.stderr) || test.stderr == "" && tr.stderr != "" {
@@ -279,14 +280,14 @@ func TestRunDeadline(t *testing.T) {
 }
 
 func TestRunVerbose(t *testing.T) {
-	tr := traceOf(t, newCrew(), bideCmd("run", "-v", "-k", "0.2", "0.5", "sh", "-c", `trap '' TERM; sleep 1000; sleep 1000`), 0)
+	tr := traceOf(t, crew.New(), bideCmd("run", "-v", "-k", "0.2", "0.5", "sh", "-c", `trap '' TERM; sleep 1000; sleep 1000`), 0)
 	if tr.code != 137 || !strings.HasPrefix(tr.stderr, "bide run: sending signal TERM to \"sh\" and all that came from it\nbide run: sent signal KILL to what was left: processes [") {
 		t.Errorf("%+v", tr)
 	}
 }
 
 // onTerminal opens a pseudo terminal, and starts cmd as the leader of its session.
-func onTerminal(t *testing.T, c crew, cmd *exec.Cmd) (master *os.File) {
+func onTerminal(t *testing.T, c crew.Mark, cmd *exec.Cmd) (master *os.File) {
 	t.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -305,7 +306,7 @@ func onTerminal(t *testing.T, c crew, cmd *exec.Cmd) (master *os.File) {
 		t.Skipf("SKIPPED: no pseudo terminal: %v", err)
 	}
 	defer tty.Close()
-	cmd.Env = append(c.env(t), "PS1=PROMPT> ", "TERM=xterm")
+	cmd.Env = append(env(t, c), "PS1=PROMPT> ", "TERM=xterm")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
@@ -345,7 +346,7 @@ func TestRunTerminal(t *testing.T) {
 		{`echo ready; exec sleep 1000`, [][2]string{{"ready", "\x03"}}, 130},
 		{`echo ready; read x; echo "got <$x>"; exit 7`, [][2]string{{"ready", "\x1a"}, {"^Z", "line\n"}, {"got <line>", ""}}, 7},
 	} {
-		c := newCrew()
+		c := crew.New()
 		cmd := bideCmd("run", "1000", "sh", "-c", test.script)
 		master := onTerminal(t, c, cmd)
 		release := guard(t, c)
@@ -361,7 +362,7 @@ func TestRunTerminal(t *testing.T) {
 // With --left the terminal shows what is left, also one that stops who writes to it from the background; and the line
 // is gone in the end.
 func TestRunLeftLineRealTime(t *testing.T) {
-	c := newCrew()
+	c := crew.New()
 	cmd := bideCmd("run", "--left", "1000", "sh", "-c", `stty tostop; read x; exit 7`)
 	master := onTerminal(t, c, cmd)
 	defer master.Close()
@@ -376,7 +377,7 @@ func TestRunLeftLineRealTime(t *testing.T) {
 // With --foreground the command is in bide's group, and a signal that is no key of a terminal's ends both.
 func TestRunForeground(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		c := newCrew()
+		c := crew.New()
 		cmd, out := begin(t, c, "run", "-f", "1000", "sh", "-c", `echo ready; cut -d' ' -f5 /proc/$$/stat /proc/$PPID/stat | uniq | wc -l; exec sleep 1000`)
 		if line, err := out.ReadString('\n'); strings.TrimSpace(line) != "1" {
 			t.Errorf("%s groups, %v", line, err)
@@ -404,7 +405,7 @@ func TestRunForegroundTerminal(t *testing.T) {
 		{`echo ready; exec sleep 1000`, [][2]string{{"ready", "\x03"}}, 130},
 		{`echo ready; exec sleep 1000`, [][2]string{{"ready", "\x1c"}}, 131},
 	} {
-		c := newCrew()
+		c := crew.New()
 		cmd := bideCmd("run", "-f", "1000", "sh", "-c", test.script)
 		master := onTerminal(t, c, cmd)
 		release := guard(t, c)
@@ -420,7 +421,7 @@ func TestRunForegroundTerminal(t *testing.T) {
 // The report is written before bide dies of what has interrupted the command.
 func TestRunReportIsFirst(t *testing.T) {
 	for _, mode := range []string{"--report=json", "-f"} {
-		c := newCrew()
+		c := crew.New()
 		cmd := bideCmd("run", mode, "--report", "json", "1000", "sh", "-c", `echo ready; exec sleep 1000`)
 		master := onTerminal(t, c, cmd)
 		release := guard(t, c)
@@ -477,7 +478,7 @@ func TestRunUnderShell(t *testing.T) {
 		}, 9},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCrew()
+			c := crew.New()
 			cmd := exec.Command(test.args[0], test.args[1:]...)
 			master := onTerminal(t, c, cmd)
 			defer master.Close()

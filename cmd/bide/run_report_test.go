@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"bide.invalid/bide/internal/crew"
 	"bide.invalid/bide/wire"
 )
 
@@ -33,7 +34,7 @@ func TestRunReportRealTime(t *testing.T) {
 			command = []string{"sh", "-c", c.script}
 			args = append(args, command...)
 		}
-		tr := traceOf(t, newCrew(), bideCmd(args...), 0)
+		tr := traceOf(t, crew.New(), bideCmd(args...), 0)
 		lines := strings.Split(strings.TrimSuffix(tr.stderr, "\n"), "\n")
 		var got, want map[string]any
 		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &got); err != nil {
@@ -63,7 +64,7 @@ func TestRunReportRealTime(t *testing.T) {
 // A limit that has passed already is one.
 func TestRunReportOfPassedDeadline(t *testing.T) {
 	t.Setenv(wire.EnvDeadline, "v1;wall=2001-01-01T00:00:00Z")
-	tr := traceOf(t, newCrew(), bideCmd("run", "--report=json", "60", "true"), 0)
+	tr := traceOf(t, crew.New(), bideCmd("run", "--report=json", "60", "true"), 0)
 	if tr.code != exitTimedOut || !strings.Contains(tr.stderr, `"outcome":"timeout"`) || !strings.Contains(tr.stderr, `"limit_seconds":0,`) {
 		t.Errorf("%+v", tr)
 	}
@@ -72,11 +73,11 @@ func TestRunReportOfPassedDeadline(t *testing.T) {
 // Nobody but who asks for them gets a report, or a line with the time left; and no line where there is no terminal.
 func TestRunIsQuiet(t *testing.T) {
 	for _, args := range [][]string{{"run", "10", "true"}, {"run", "--left", "10", "true"}} {
-		if tr := traceOf(t, newCrew(), bideCmd(args...), 0); tr != (trace{}) {
+		if tr := traceOf(t, crew.New(), bideCmd(args...), 0); tr != (trace{}) {
 			t.Errorf("%v: %+v", args, tr)
 		}
 	}
-	if tr := traceOf(t, newCrew(), bideCmd("run", "--report", "json"), 0); tr.code != exitFailed || slices.Contains([]byte(tr.stderr), '{') {
+	if tr := traceOf(t, crew.New(), bideCmd("run", "--report", "json"), 0); tr.code != exitFailed || slices.Contains([]byte(tr.stderr), '{') {
 		t.Errorf("%+v", tr)
 	}
 }

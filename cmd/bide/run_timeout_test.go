@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"bide.invalid/bide/internal/crew"
 )
 
 // likeTimeout are command lines, without the program's name: options and duration, then a script for sh unless bare.
@@ -176,9 +178,9 @@ func TestRunLikeTimeoutRealTime(t *testing.T) {
 			} else {
 				args = append(args, "sh", "-c", row.script)
 			}
-			c := newCrew()
+			c := crew.New()
 			ours := traceOf(t, c, bideCmd(append([]string{"run"}, args...)...), 0)
-			c = newCrew()
+			c = crew.New()
 			theirs := traceOf(t, c, exec.Command(theirs, args...), 200*time.Millisecond)
 			if row.differs != "" {
 				if (ours.stderr != "") != (ours.code == exitFailed) {

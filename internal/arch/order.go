@@ -11,7 +11,7 @@ package arch
 // that is in no rule fails the test. The name examples stands for the packages below it. ARCHITECTURE.md explains the
 // layers.
 const Order = `
-NONE < internal/ilist, internal/invariant, internal/registry, internal/step, internal/stress
+NONE < internal/crew, internal/ilist, internal/invariant, internal/registry, internal/step, internal/stress
      < clock < timer/queue < timer < park < syncs, bide;     # siblings: they meet only in park
 internal/step < internal/sim;                           # for tests
 bide, park < wire < netio, execio, sqlio < httpio;
