@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/internal/step"
+	"bide.invalid/bide/park"
 )
 
 // Each transition of a Scope, from every state that it can start in, and that a scope which nobody shares has nothing
@@ -291,5 +293,33 @@ func TestExitPanics(t *testing.T) {
 	})
 	if s.state.Load()&closed == 0 || !ended {
 		t.Error("the nursery is open, or was left before its child ended:", ended)
+	}
+}
+
+// A waiter whose wait is over is in no scope's list, however it has ended: it may wait elsewhere by then.
+func TestDetach(t *testing.T) {
+	for o, end := range map[park.Outcome]func(s *Scope, w *park.Waiter, tok park.Token){
+		park.Woken:    func(_ *Scope, w *park.Waiter, tok park.Token) { w.Wake(tok, park.Woken) },
+		park.Canceled: func(s *Scope, _ *park.Waiter, _ park.Token) { s.Cancel(nil) },
+	} {
+		s := Open(context.Background())
+		w := park.New(nil)
+		tok := w.Arm(clock.Forever)
+		ended := make(chan park.Outcome)
+		go func() { ended <- w.Wait(s, tok, park.KindOther) }()
+		for len((*host)(s).Waits()) == 0 {
+			runtime.Gosched()
+		}
+		end(s, w, tok)
+		if got := <-ended; got != o {
+			t.Errorf("the wait ended with %v, want %v", got, o)
+		}
+		tok = w.Arm(clock.Forever) // Waits tells of those that are armed
+		if waits := (*host)(s).Waits(); len(waits) > 0 {
+			t.Errorf("%v: still in the list, as %v", o, waits)
+		}
+		w.Withdraw(tok)
+		w.Release()
+		s.Close(nil)
 	}
 }

@@ -389,6 +389,19 @@ func TestLotSize(t *testing.T) {
 	}
 }
 
+// LotKeys are two keys, of one bucket or of two. Which they are is different in each process.
+func LotKeys(together bool) (x, y string) {
+	var l Lot
+	x = "x"
+	b, _ := l.find(x)
+	for i := 0; ; i++ {
+		y = fmt.Sprint("y", i)
+		if c, _ := l.find(y); (b == c) == together {
+			return x, y
+		}
+	}
+}
+
 // Keys are spread over the buckets.
 func TestLotSpreads(t *testing.T) {
 	var l Lot

@@ -94,9 +94,14 @@ func TestSimRelease(t *testing.T) {
 
 // One who leaves a lot, one who is woken, one who is moved to another key: a wake-up comes to somebody.
 func TestSimLot(t *testing.T) {
+	t.Run("two buckets", func(t *testing.T) { simLot(t, false) })
+	t.Run("one bucket", func(t *testing.T) { simLot(t, true) })
+}
+
+func simLot(t *testing.T, together bool) {
+	x, y := park.LotKeys(together)
 	sim.Explore(t, "lot: wake, requeue, leave", func(w *sim.World) {
 		var lot park.Lot
-		const x, y = "x", "y" // not addresses: whether two keys share a lock has to be the same each time
 		open := false
 		got := map[string]park.Outcome{}
 		for _, name := range []string{"a", "b"} {
@@ -129,9 +134,9 @@ func TestSimLot(t *testing.T) {
 
 // One who leaves a lot while he is moved, and moved back.
 func TestSimLotLeave(t *testing.T) {
+	x, y := park.LotKeys(false) // else he is moved within a bucket, and finds himself
 	sim.Explore(t, "lot: leave against requeue", func(w *sim.World) {
 		var lot park.Lot
-		const x, y = "x", "y"
 		ctx, cancel := context.WithCancel(w.Context())
 		w.Go("waits", func() { lot.Park(ctx, x, clock.Forever, park.KindOther, nil) })
 		w.Go("cancels", func() { cancel() })

@@ -35,7 +35,7 @@ var scopeFaults = []fault{
 		old:  "	s.waiters.Remove(w)\n",
 		new:  "",
 		why:  "a waiter that has ended stays in the scope's list",
-		pkg:  ".", run: "^TestConformance",
+		pkg:  ".", run: "^TestDetach$",
 	},
 	{
 		file: "cancel.go",
