@@ -14,7 +14,8 @@
 // The tree is the command's process, all its descendants, and the members of every process group and session that one
 // of them leads. On Linux it is read from /proc, repeatedly, until a reading finds nothing new. A process that has put
 // itself into a session of its own is found through its parent, so the parent must not end meanwhile: while it is read
-// the tree is stopped (the signals STOP, then CONT), for 100 ms at most. A process is identified by its start time and
+// the tree is stopped (the signals STOP, then CONT): for a second at most, where one that was sent STOP does not get to
+// run; for 100 ms, where the stop has come between a vfork and its exec. A process is identified by its start time and
 // signaled through a descriptor, so that a signal never goes to another process that got the same pid.
 //
 // Out of reach is a daemon: a process that has left the group and the session, and whose parent ended before the

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -22,12 +23,48 @@ type ident struct {
 type proc struct {
 	ident
 	parent, group, session int
+	threads                int
+	state                  byte // of the first thread
 	dead                   bool // a zombie, all threads of which have ended
-	still                  bool // stopped, or a zombie: it starts nobody
 }
 
 // table reads all processes.
 func table() (map[int]proc, error) {
+	var buf [statSize]byte
+	return read(list, func(pid int) (proc, error) { return look(pid, buf[:]) })
+}
+
+// read lists and looks until nobody has come meanwhile. Then whoever was stopped, or dead, has no child that is missing:
+// it was looked at before the last list was made, and starts nobody afterwards. (Where processes come faster than they
+// are read, it gives up after some rounds.)
+func read(list func() ([]int, error), look func(pid int) (proc, error)) (map[int]proc, error) {
+	all := map[int]proc{}
+	for range rounds {
+		pids, err := list()
+		if err != nil {
+			return nil, err
+		}
+		before := len(all)
+		for _, pid := range pids {
+			if _, ok := all[pid]; ok {
+				continue
+			}
+			switch p, err := look(pid); {
+			case err == nil:
+				all[pid] = p
+			case err != errGone && !errors.Is(err, fs.ErrPermission): // who is hidden (hidepid) cannot be signaled either
+				return nil, err
+			}
+		}
+		if len(all) == before {
+			break
+		}
+	}
+	return all, nil
+}
+
+// list returns the pids of all processes.
+func list() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -37,21 +74,13 @@ func table() (map[int]proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[int]proc, len(names))
-	var buf [statSize]byte
+	var pids []int
 	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		switch p, err := look(pid, buf[:]); {
-		case err == nil:
-			all[pid] = p
-		case err != errGone && !errors.Is(err, fs.ErrPermission): // who is hidden (hidepid) cannot be signaled either
-			return nil, err
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
 		}
 	}
-	return all, nil
+	return pids, nil
 }
 
 const statSize = 1024
@@ -98,19 +127,43 @@ func parseStat(pid int, stat []byte) (proc, error) {
 		return n
 	}
 	p := proc{ident: ident{pid: pid}, parent: number(parent), group: number(group), session: number(session)}
-	switch f[state][0] {
-	case 'T', 't':
-		p.still = true
-	case 'Z', 'X', 'x':
-		p.dead = number(threads) <= 1 // of a process whose first thread has ended the others may go on
-		p.still = p.dead
-	}
+	p.threads, p.state = number(threads), f[state][0]
+	p.dead = ended(p.state) && p.threads <= 1 // of a process whose first thread has ended the others may go on
 	t, err := strconv.ParseUint(string(f[start]), 10, 64)
 	p.start = t
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return proc{}, fmt.Errorf("execio: /proc/%d/stat is not understood: %w", pid, err)
 	}
 	return p, nil
+}
+
+func ended(state byte) bool { return state == 'Z' || state == 'X' || state == 'x' }
+
+// stopped reports whether all threads of p are stopped or have ended, so that it starts nobody; and if not, whether those
+// that are neither are deaf: in a wait that no signal ends, such as that of a vfork for its child.
+func (p proc) stopped() (stopped, deaf bool) {
+	states := []byte{p.state}
+	if p.threads > 1 {
+		states = nil
+		stats, _ := filepath.Glob("/proc/" + strconv.Itoa(p.pid) + "/task/*/stat")
+		for _, name := range stats {
+			stat, err := os.ReadFile(name)
+			if err != nil {
+				continue // it has ended meanwhile
+			}
+			if t, err := parseStat(p.pid, stat); err == nil {
+				states = append(states, t.state)
+			}
+		}
+	}
+	stopped, deaf = true, true
+	for _, s := range states {
+		if s != 'T' && s != 't' && !ended(s) {
+			stopped = false
+			deaf = deaf && s == 'D'
+		}
+	}
+	return stopped, deaf && !stopped
 }
 
 // current reads the process again. The error is errGone if it is gone, whether another has its pid or nobody.

@@ -5,8 +5,10 @@ package execio
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,11 +21,11 @@ func TestParseStat(t *testing.T) {
 		want proc
 		ok   bool
 	}{
-		{"77 (sh) S" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, false, false}, true},
-		{"77 (a b) c) R 9 9) S" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, false, false}, true},
-		{"77 () T" + fmt.Sprintf(rest, 8) + "\n", proc{ident{77, 123456789012}, 2, 3, 4, false, true}, true},
-		{"77 (sh) Z" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, true, true}, true},
-		{"77 (sh) Z" + fmt.Sprintf(rest, 2), proc{ident{77, 123456789012}, 2, 3, 4, false, false}, true}, // a thread goes on
+		{"77 (sh) S" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, 1, 'S', false}, true},
+		{"77 (a b) c) R 9 9) S" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, 1, 'S', false}, true},
+		{"77 () T" + fmt.Sprintf(rest, 8) + "\n", proc{ident{77, 123456789012}, 2, 3, 4, 8, 'T', false}, true},
+		{"77 (sh) Z" + fmt.Sprintf(rest, 1), proc{ident{77, 123456789012}, 2, 3, 4, 1, 'Z', true}, true},
+		{"77 (sh) Z" + fmt.Sprintf(rest, 2), proc{ident{77, 123456789012}, 2, 3, 4, 2, 'Z', false}, true}, // a thread goes on
 		{"", proc{}, false},
 		{"77", proc{}, false},
 		{"77 (sh) S 2 3 4", proc{}, false},
@@ -34,6 +36,46 @@ func TestParseStat(t *testing.T) {
 		if (err == nil) != c.ok || c.ok && got != c.want {
 			t.Errorf("%q: %+v, %v", c.stat, got, err)
 		}
+	}
+}
+
+// A child that was born when the list had been made, of a parent that has stopped since, is found.
+func TestReadMissesNoChild(t *testing.T) {
+	pids := []int{1, 7}
+	list := func() ([]int, error) { return slices.Clone(pids), nil }
+	looked := 0
+	all, err := read(list, func(pid int) (proc, error) {
+		looked++
+		switch {
+		case pid == 1:
+			return proc{}, fs.ErrPermission
+		case len(pids) < 5:
+			pids = append(pids, pid+1)
+		}
+		return proc{ident: ident{pid: pid}, state: 'T'}, nil
+	})
+	if err != nil || len(all) != 4 || all[10].pid != 10 {
+		t.Errorf("%v %v", all, err)
+	}
+	if looked != 4+5 { // the hidden one in each round, the others once
+		t.Errorf("%d looks", looked)
+	}
+}
+
+// A process is stopped when all its threads are.
+func TestStopped(t *testing.T) {
+	if stopped, deaf := (proc{state: 'T', threads: 1}).stopped(); !stopped || deaf {
+		t.Errorf("T: stopped %v, deaf %v", stopped, deaf)
+	}
+	if stopped, deaf := (proc{state: 'D', threads: 1}).stopped(); stopped || !deaf {
+		t.Errorf("D: stopped %v, deaf %v", stopped, deaf)
+	}
+	if stopped, deaf := (proc{state: 'R', threads: 1}).stopped(); stopped || deaf {
+		t.Errorf("R: stopped %v, deaf %v", stopped, deaf)
+	}
+	// This process has threads that run, whatever is said of the first.
+	if stopped, deaf := (proc{ident: ident{pid: os.Getpid()}, state: 'T', threads: 2}).stopped(); stopped || deaf {
+		t.Errorf("threads that run: stopped %v, deaf %v", stopped, deaf)
 	}
 }
 

@@ -18,7 +18,7 @@ const model = "bidestep,bideinvariant"
 // faults are all of them.
 func faults() []fault {
 	var all []fault
-	for _, some := range [][]fault{parkFaults, timerFaults, lockFaults, signalFaults, handoverFaults, scopeFaults, nurseryFaults, netioFaults, httpioFaults} {
+	for _, some := range [][]fault{parkFaults, timerFaults, lockFaults, signalFaults, handoverFaults, scopeFaults, nurseryFaults, netioFaults, httpioFaults, execioFaults} {
 		all = append(all, some...)
 	}
 	return all
