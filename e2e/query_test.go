@@ -7,9 +7,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/sqlio"
@@ -71,6 +74,40 @@ func TestQueryIsCanceledRealTime(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A query whose cancel request came too early, or not at all, ends in the server when the connection is closed.
+func TestQueryWithoutConnectionRealTime(t *testing.T) {
+	p := postgresServer(t)
+	const name = "nobody"
+	c := p.config(name)
+	dial, dials := c.DialFunc, 0
+	c.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if dials++; dials > 1 {
+			return nil, errors.New("no request to cancel is to come through")
+		}
+		return dial(ctx, network, addr)
+	}
+	conn, err := pgx.ConnectConfig(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := conn.Exec(context.Background(), "SELECT count(*) FROM (SELECT generate_series(1, 100000000000)) s")
+		ended <- err
+	}()
+	var pid int
+	if err := until("the query", func(ctx context.Context) bool {
+		return p.admin.QueryRowContext(ctx, "SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND state = 'active'", name).Scan(&pid) == nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	conn.PgConn().Conn().Close()
+	if err := <-ended; err == nil {
+		t.Error("the query has a result")
+	}
+	p.idle(t, name)
 }
 
 // Bounds that end anywhere in a query, and the next one on the same connection: it is not hit, and gets its own rows.

@@ -31,6 +31,10 @@
 //     that calls CancelRequest, and waits until it returns, keeps it: the canceler in this repository's
 //     e2e/postgres_test.go. CancelRequestContextWatcherHandler of pgconn waits no more than 100 ms, and where the server
 //     is slower than that the request may hit the connection's next query.
+//   - A request to cancel that reaches a PostgreSQL server before its query does finds nothing to cancel, and the driver
+//     does not ask again: the query goes on, with nobody to read its result. The server notices that the connection is
+//     closed if its client_connection_check_interval is set (from version 14 on), which by default it is not; or the
+//     query ends by the statement_timeout that [PostgresTimeout] sets.
 //   - A loop that is left early closes its rows. Many drivers then read the rest of the result, as long as the context
 //     allows: a query that may be left early has a LIMIT.
 //   - Inside of a transaction everything is asked through its *sql.Tx, and one query at a time.
