@@ -279,27 +279,30 @@ func (m *members) eachNew(f func(news []proc)) error {
 
 // freeze stops the tree and returns it, parents before their children: so nobody leaves it between being born and being
 // found. A walk takes milliseconds, and who has left the group in them would be lost with the death of its parent.
-// It is over when nobody is new and everybody has really stopped: until then a process may be in the middle of a fork.
-// That is waited for only so long: while the tree moves, on a machine where somebody that was stopped does not get to
-// run, up to freezing; and for those that do not stop, since their vfork's child has been stopped, up to stuck. After an
-// error, too, those are stopped that it returns. Preconditions: mu held.
+// It is over when everybody had really stopped before a walk that finds nobody new: until then a process may be in the
+// middle of a fork. That is waited for only so long: while the tree moves, on a machine where somebody that was stopped
+// does not get to run, up to freezing; and for those that do not stop, since their vfork's child has been stopped, up to
+// stuck. After an error, too, those are stopped that it returns. Preconditions: mu held.
 func (m *members) freeze() (frozen []proc, err error) {
 	stopping := map[ident]bool{} // false: may not be signaled
 	for start := time.Now(); ; time.Sleep(time.Millisecond / 2) {
+		settled, moves := true, false
+		for id, permitted := range stopping {
+			if p, err := id.current(); permitted && err != errGone {
+				stopped, deaf := p.stopped()
+				settled, moves = settled && stopped, moves || !stopped && !deaf
+			}
+		}
 		ps, err := m.walk()
 		if err != nil {
 			return frozen, err
 		}
-		settled, moves := true, false
 		for _, p := range ps {
-			permitted, known := stopping[p.ident]
-			if !known {
+			if _, known := stopping[p.ident]; !known {
 				// If it is not permitted, the signal that counts will say so.
 				stopping[p.ident] = p.send(unix.SIGSTOP) == nil
 				frozen = append(frozen, p)
 				settled, moves = false, true
-			} else if stopped, deaf := p.stopped(); permitted && !stopped {
-				settled, moves = false, moves || !deaf
 			}
 		}
 		if d := time.Since(start); settled || d > freezing || !moves && d > stuck {

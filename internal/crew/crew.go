@@ -21,12 +21,21 @@ type Mark string
 // New returns a Mark that nobody has yet.
 func New() Mark { return Mark(fmt.Sprintf("%s=%d.%d.", name, os.Getpid(), crews.Add(1))) }
 
-// Left returns who has the Mark and lives. A zombie does not: it has no environment any more.
+// Left returns who has the Mark and lives. A zombie does not: it has no environment any more. Processes are listed until
+// nobody has come meanwhile: a child may be born when its parent is in the list, and before the parent dies.
 func (m Mark) Left() (pids []int) {
-	for _, dir := range processes() {
-		if bytes.Contains(environ(dir), []byte(m)) {
-			pid, _ := strconv.Atoi(filepath.Base(dir))
-			pids = append(pids, pid)
+	seen := map[string]bool{}
+	for more := true; more; {
+		more = false
+		for _, dir := range processes() {
+			if seen[dir] {
+				continue
+			}
+			seen[dir], more = true, true
+			if bytes.Contains(environ(dir), []byte(m)) {
+				pid, _ := strconv.Atoi(filepath.Base(dir))
+				pids = append(pids, pid)
+			}
 		}
 	}
 	return pids
