@@ -36,7 +36,7 @@ func TestLeftBare(t *testing.T) {
 func TestLeftExec(t *testing.T) {
 	m := crew.New()
 	cmd := begin(t, m, `exec sh -c "$0" "$0"`)
-	for i := range 1000 {
+	for i := range 200 {
 		if pids := m.Left(); !slices.Equal(pids, []int{cmd.Process.Pid}) {
 			t.Errorf("look %d: left %v, want %d", i, pids, cmd.Process.Pid)
 			break
