@@ -5,6 +5,7 @@ package crew
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -83,7 +84,7 @@ func environ(dir string) []byte {
 	const state, flags, code, start, end = 0, 6, 23, 47, 48 // field numbers of proc_pid_stat(5) less 3
 	const kthread = 0x00200000
 	for {
-		env, err := os.ReadFile(dir + "/environ")
+		env, err := readOnce(dir + "/environ")
 		if err != nil || len(env) > 0 {
 			return env
 		}
@@ -93,6 +94,25 @@ func environ(dir string) []byte {
 		}
 		if n, err := strconv.ParseUint(f[flags], 10, 64); err != nil || n&kthread != 0 {
 			return nil
+		}
+	}
+}
+
+// readOnce reads a file in one call of read: what /proc gives of a process that execve replaces between two is torn.
+func readOnce(name string) ([]byte, error) {
+	for size := 1 << 16; ; size *= 2 {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		buf := make([]byte, size)
+		n, err := f.Read(buf)
+		f.Close()
+		switch {
+		case err != nil && err != io.EOF:
+			return nil, err
+		case n < size:
+			return buf[:n], nil
 		}
 	}
 }

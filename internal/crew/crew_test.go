@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"bide.invalid/bide/internal/crew"
@@ -32,9 +34,12 @@ func TestLeftBare(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-// TestLeftExec looks at a process that does nothing but execve.
+// TestLeftExec looks at a process that does nothing but execve, with an environment that takes a while to read.
 func TestLeftExec(t *testing.T) {
 	m := crew.New()
+	for i := range 100 { // the shell passes variables on in the order of its own table
+		t.Setenv("PAD"+strconv.Itoa(i), strings.Repeat("x", 1000))
+	}
 	cmd := begin(t, m, `exec sh -c "$0" "$0"`)
 	for i := range 200 {
 		if pids := m.Left(); !slices.Equal(pids, []int{cmd.Process.Pid}) {
