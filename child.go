@@ -9,25 +9,6 @@ import (
 	"bide.invalid/bide/park"
 )
 
-// below makes the scope of a child that has options.
-func (n *Nursery) below(c *call, f func(context.Context) error, opts []Option) *Scope {
-	if f == nil {
-		panic("bide: " + c.name + ": nil function")
-	}
-	if len(opts) == 0 {
-		return nil
-	}
-	return n.open(c, opts)
-}
-
-// open is the part of below that few children need; without it below is inlined.
-func (n *Nursery) open(c *call, opts []Option) *Scope {
-	s := newScope(opts)
-	s.open(c, &n.scope.Scope, opts)
-	s.setHere(3)
-	return s
-}
-
 // One of the living of a nursery.
 const (
 	aChild   uint64 = 1
@@ -48,6 +29,38 @@ func (n *Nursery) enter(call string, who uint64) {
 			return
 		}
 	}
+}
+
+// admit counts a child, which is to run f.
+func (n *Nursery) admit(c *call, f func(context.Context) error) {
+	if f == nil {
+		panic("bide: " + c.name + ": nil function")
+	}
+	n.enter(c.name, aChild)
+}
+
+// start begins a child that is counted, and has its slot. If an option is wrong, it is and has neither any more.
+func (n *Nursery) start(c *call, f func(context.Context) error, opts []Option) {
+	if len(opts) == 0 {
+		go n.child(f)
+	} else {
+		n.startScoped(c, f, opts)
+	}
+}
+
+// startScoped is the part of start that few children need; without it start is inlined.
+func (n *Nursery) startScoped(c *call, f func(context.Context) error, opts []Option) {
+	started := false
+	defer func() {
+		if !started {
+			n.leave(nil, "")
+		}
+	}()
+	s := newScope(opts)
+	s.open(c, &n.scope.Scope, opts)
+	s.setHere(3)
+	started = true
+	go n.scoped(f, s)
 }
 
 // slot takes a slot for a child, unless the limit is reached. Preconditions: mu held, and there is a limit.

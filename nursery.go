@@ -126,46 +126,33 @@ func (n *Nursery) close() {
 //
 // In a nursery with a [Limit] it waits until fewer children than that run; calls are served in order. This wait cannot
 // be canceled, so that f is never lost: in a canceled nursery the others end, and f runs to its first cancel point. If
-// all children of a full nursery call Go at the same time, they wait for each other for ever.
+// all children of a full nursery call Go at the same time, they wait for each other for ever. A bound that the options
+// set begins when f may run, not while Go waits.
 //
 // Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func (n *Nursery) Go(f func(context.Context) error, opts ...Option) {
-	s := n.below(&callGo, f, opts)
-	n.enter("Go", aChild)
+	n.admit(&callGo, f)
 	if n.limit > 0 {
 		if err := n.await(context.Background()); err != nil {
 			panic("bide: Go: " + err.Error()) // the background is never canceled
 		}
 	}
-	if s == nil {
-		go n.child(f)
-	} else {
-		go n.scoped(f, s)
-	}
+	n.start(&callGo, f, opts)
 }
 
 // TryGo is [Nursery.Go], unless the nursery's [Limit] is reached: then it does nothing and reports false.
 func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
-	s := n.below(&callTryGo, f, opts)
-	n.enter("TryGo", aChild)
-	free := true
+	n.admit(&callTryGo, f)
 	if n.limit > 0 {
 		n.mu.Lock()
-		free = n.slot()
+		free := n.slot()
 		n.mu.Unlock()
-	}
-	if !free {
-		if s != nil {
-			s.close()
+		if !free {
+			n.count(aChild)
+			return false
 		}
-		n.count(aChild)
-		return false
 	}
-	if s == nil {
-		go n.child(f)
-	} else {
-		go n.scoped(f, s)
-	}
+	n.start(&callTryGo, f, opts)
 	return true
 }
 
@@ -175,8 +162,13 @@ func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 //
 // Options: Name, Clock, Account, Labels, Timeout, Deadline, Idle, MoveOn, Stacks.
 func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
-	own := n.below(&callService, f, opts)
-	n.enter("Service", aChild) // for the moment: who counts a service finds the scope of them all
+	n.admit(&callService, f)
+	defer n.count(aChild) // it is one for the moment: who counts a service finds the scope of them all
+	var own *Scope
+	if len(opts) > 0 {
+		own = newScope(opts)
+		own.open(&callService, &n.scope.Scope, opts)
+	}
 	n.mu.Lock()
 	first := n.services == nil
 	if first {
@@ -186,7 +178,6 @@ func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 	s := n.services
 	n.mu.Unlock()
 	n.enter("Service", aService)
-	n.count(aChild)
 	if first && registry.On() {
 		s.tell() // it is not closed before f has ended
 	}
