@@ -4,10 +4,12 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,9 +49,12 @@ type trace struct {
 	survivors      int
 }
 
+// now is how many may survive where nobody is waited for: bide returns when all are gone.
+const now = math.MaxInt
+
 // traceOf runs a command of the crew to its end, and ends who is left. Its output goes to files: nobody can hold it.
-// Who was killed with the command may need the patience to be gone.
-func traceOf(t *testing.T, c crew.Mark, cmd *exec.Cmd, patience time.Duration) trace {
+// Who was killed with the command may need a while to be gone: until no more than so many are left.
+func traceOf(t *testing.T, c crew.Mark, cmd *exec.Cmd, most int) trace {
 	t.Helper()
 	dir := t.TempDir()
 	var files [2]*os.File
@@ -63,7 +68,7 @@ func traceOf(t *testing.T, c crew.Mark, cmd *exec.Cmd, patience time.Duration) t
 	}
 	cmd.Env = env(t, c)
 	cmd.Stdout, cmd.Stderr = files[0], files[1]
-	hangs := time.AfterFunc(20*time.Second, c.Dismiss)
+	hangs := time.AfterFunc(2*time.Minute, c.Dismiss)
 	_ = cmd.Run()
 	if !hangs.Stop() {
 		t.Errorf("%v hung, and was killed", cmd.Args)
@@ -72,7 +77,7 @@ func traceOf(t *testing.T, c crew.Mark, cmd *exec.Cmd, patience time.Duration) t
 		t.Fatalf("%v was not run", cmd.Args)
 	}
 	tr := trace{code: code(cmd.ProcessState), survivors: len(c.Left())}
-	for end := time.Now().Add(patience); tr.survivors > 0 && time.Now().Before(end); tr.survivors = len(c.Left()) {
+	for end := time.Now().Add(time.Minute); tr.survivors > most && time.Now().Before(end); tr.survivors = len(c.Left()) {
 		<-time.After(10 * time.Millisecond)
 	}
 	c.Dismiss()
@@ -84,6 +89,28 @@ func traceOf(t *testing.T, c crew.Mark, cmd *exec.Cmd, patience time.Duration) t
 		*s = string(b)
 	}
 	return tr
+}
+
+// inTime runs what is ended after some tenths of a second, and has to have come so far by then that it says so: on a busy
+// machine again, with ten times the time.
+func inTime(says string, run func(slower int) trace) trace {
+	for slower := 1; ; slower *= 10 {
+		if tr := run(slower); slower == 100 || strings.HasPrefix(tr.stdout, says) {
+			return tr
+		}
+	}
+}
+
+// slowed multiplies the arguments that are less than a second.
+func slowed(args []string, by int) []string {
+	var out []string
+	for _, arg := range args {
+		if d, err := strconv.ParseFloat(arg, 64); err == nil && d < 1 && by > 1 {
+			arg = fmt.Sprint(d * float64(by))
+		}
+		out = append(out, arg)
+	}
+	return out
 }
 
 // bideCmd is a command line of bide.

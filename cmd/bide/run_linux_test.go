@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,7 +93,7 @@ func TestRunSignals(t *testing.T) {
 // The command gets the very signal; a second one too.
 func TestRunPassesSignalsOn(t *testing.T) {
 	c := crew.New()
-	cmd, out := begin(t, c, "run", "1000", "sh", "-c",
+	cmd, out := begin(t, c, "run", "-k", "1000", "1000", "sh", "-c",
 		`trap 'echo int' INT; trap 'echo hup; exit 1' HUP; echo ready; while :; do sleep 1000 & wait $!; done`)
 	for _, s := range []struct {
 		sig  syscall.Signal
@@ -113,7 +114,10 @@ func TestRunPassesSignalsOn(t *testing.T) {
 // What was ignored when bide started stays so: nohup.
 func TestRunKeepsIgnoredRealTime(t *testing.T) {
 	c := crew.New()
-	tr := traceOf(t, c, exec.Command("sh", "-c", `trap '' HUP; exec "$BIDE" run 0.3 sh -c 'kill -HUP $$ $PPID; echo lives; exec sleep 1000'`), 0)
+	tr := inTime("lives\n", func(slower int) trace {
+		script := `trap '' HUP; exec "$BIDE" run %v sh -c 'kill -HUP $$ $PPID; echo lives; exec sleep 1000'`
+		return traceOf(t, c, exec.Command("sh", "-c", fmt.Sprintf(script, 0.3*float64(slower))), now)
+	})
 	if tr.code != exitTimedOut || tr.stdout != "lives\n" || tr.survivors > 0 {
 		t.Errorf("%+v", tr)
 	}
@@ -139,7 +143,7 @@ func TestRunSignalAtStartRealTime(t *testing.T) {
 // What a handler starts for its cleanup is not told to end, too.
 func TestRunLetsCleanUpRealTime(t *testing.T) {
 	c := crew.New()
-	cmd, out := begin(t, c, "run", "1000", "sh", "-c", `trap 'sleep 0.2 && echo saved; exit 0' TERM; sh -c "echo ready; exec sleep 1000" & wait`)
+	cmd, out := begin(t, c, "run", "-k", "1000", "1000", "sh", "-c", `trap 'sleep 0.2 && echo saved; exit 0' TERM; sh -c "echo ready; exec sleep 1000" & wait`)
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	if rest, exit := end(t, c, cmd, out); rest != "saved\n" || exit != 143 {
 		t.Errorf("%q, exit code %d", rest, exit)
@@ -148,8 +152,10 @@ func TestRunLetsCleanUpRealTime(t *testing.T) {
 
 // Children that bide had before are not the command's, nor is what comes from them.
 func TestRunLeavesForeignersRealTime(t *testing.T) {
-	c := crew.New()
-	tr := traceOf(t, c, exec.Command("sh", "-c", `sh -c 'sleep 1000 & wait' & exec "$BIDE" run -k 0.2 0.3 sh -c 'trap "" TERM; sleep 1000; sleep 1000'`), 0)
+	tr := inTime("ready\nready\n", func(slower int) trace {
+		script := `sh -c 'sleep 1000 & echo ready; wait' & exec "$BIDE" run -k 0.2 %v sh -c 'trap "" TERM; echo ready; sleep 1000; sleep 1000'`
+		return traceOf(t, crew.New(), exec.Command("sh", "-c", fmt.Sprintf(script, 0.3*float64(slower))), now)
+	})
 	if tr.code != 137 || tr.survivors != 2 || tr.stderr != "" {
 		t.Errorf("%+v", tr)
 	}
@@ -212,12 +218,12 @@ func TestRunHundredRealTime(t *testing.T) {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			c := crew.New()
-			want := exitTimedOut
+			want, killAfter := exitTimedOut, "60" // they end by TERM, however long that takes
 			script := runTrees[i%len(runTrees)]
 			if strings.HasPrefix(script, "trap") {
-				want = 137
+				want, killAfter = 137, "0.2"
 			}
-			tr := traceOf(t, c, bideCmd("run", "-k", "0.2", "0.5", "sh", "-c", script), 0)
+			tr := traceOf(t, c, bideCmd("run", "-k", killAfter, "0.5", "sh", "-c", script), now)
 			if tr.code != want && tr.code != exitTimedOut || tr.survivors > 0 {
 				t.Errorf("%s: %+v", script, tr)
 			}
@@ -248,16 +254,16 @@ func TestRunDeadline(t *testing.T) {
 		stderr   string
 	}{
 		{"-", "left", 1, "", ""},
-		{"-", "run 60 $BIDE run 5 $BIDE left", 0, "4.", ""},
-		{"-", "run 5 $BIDE run 60 $BIDE left", 0, "4.", ""},
-		{"-", "run 5 $BIDE run 0 $BIDE left", 0, "4.", ""},
+		{"-", "run 60000 $BIDE run 5000 $BIDE left", 0, "49", ""},
+		{"-", "run 5000 $BIDE run 60000 $BIDE left", 0, "49", ""},
+		{"-", "run 5000 $BIDE run 0 $BIDE left", 0, "49", ""},
 		{"-", "run 0 $BIDE left", 1, "", ""},
 		{"-", "run 0.2 $BIDE run 60 sleep 1000", exitTimedOut, "", ""},
 		{"v1;wall=2001-01-01T00:00:00Z", "left", 0, "0.001\n", ""},
 		{"v1;wall=2001-01-01T00:00:00Z", "run 60 echo started", exitTimedOut, "", ""},
-		{"v1;wall=9999-01-01T00:00:00Z", "run 5 $BIDE left", 0, "4.", ""},
+		{"v1;wall=9999-01-01T00:00:00Z", "run 5000 $BIDE left", 0, "49", ""},
 		{"soon", "left", 1, "", `bide left: warning: the inherited deadline is ignored: "soon" does not begin with v1`},
-		{"soon", "run 5 $BIDE left", 0, "4.", `bide run: warning: the inherited deadline is ignored: "soon" does not begin with v1`},
+		{"soon", "run 5000 $BIDE left", 0, "49", `bide run: warning: the inherited deadline is ignored: "soon" does not begin with v1`},
 		{"soon", "run 0 $BIDE left", 1, "", "bide run: warning:"},
 		{"-", "left x", exitUsage, "", "bide left: it takes no argument"},
 		{"-", "left -h", 0, "usage: bide left", ""},
@@ -267,7 +273,7 @@ func TestRunDeadline(t *testing.T) {
 		if test.deadline == "-" {
 			os.Unsetenv(wire.EnvDeadline)
 		}
-		tr := traceOf(t, crew.New(), bideCmd(strings.Fields(strings.ReplaceAll(test.args, "$BIDE", self))...), 0)
+		tr := traceOf(t, crew.New(), bideCmd(strings.Fields(strings.ReplaceAll(test.args, "$BIDE", self))...), now)
 		if tr.code != test.code || tr.survivors > 0 ||
 			!strings.HasPrefix(tr.stdout, test.stdout) || test.stdout == "" && tr.stdout != "" ||
 			!strings.HasPrefix(tr.stderr, test.stderr) || test.stderr == "" && tr.stderr != "" {
@@ -280,7 +286,10 @@ func TestRunDeadline(t *testing.T) {
 }
 
 func TestRunVerbose(t *testing.T) {
-	tr := traceOf(t, crew.New(), bideCmd("run", "-v", "-k", "0.2", "0.5", "sh", "-c", `trap '' TERM; sleep 1000; sleep 1000`), 0)
+	tr := inTime("ready\n", func(slower int) trace {
+		args := slowed([]string{"run", "-v", "-k", "0.2", "0.5", "sh", "-c", `trap '' TERM; echo ready; sleep 1000; sleep 1000`}, slower)
+		return traceOf(t, crew.New(), bideCmd(args...), now)
+	})
 	if tr.code != 137 || !strings.HasPrefix(tr.stderr, "bide run: sending signal TERM to \"sh\" and all that came from it\nbide run: sent signal KILL to what was left: processes [") {
 		t.Errorf("%+v", tr)
 	}
@@ -319,19 +328,28 @@ func onTerminal(t *testing.T, c crew.Mark, cmd *exec.Cmd) (master *os.File) {
 func talk(t *testing.T, master *os.File, steps [][2]string) string {
 	t.Helper()
 	var seen bytes.Buffer
-	buf := make([]byte, 100)
 	for _, step := range steps {
-		for !strings.Contains(seen.String(), step[0]) {
-			n, err := master.Read(buf)
-			if err != nil {
-				t.Errorf("%v, waiting for %q, seen %q", err, step[0], &seen)
-				return seen.String()
-			}
-			seen.Write(buf[:n])
+		if !listen(t, master, &seen, step[0], func(seen string) bool { return strings.Contains(seen, step[0]) }) {
+			break
 		}
 		fmt.Fprint(master, step[1])
 	}
 	return seen.String()
+}
+
+// listen reads until enough was seen.
+func listen(t *testing.T, master *os.File, seen *bytes.Buffer, what string, enough func(seen string) bool) bool {
+	t.Helper()
+	buf := make([]byte, 100)
+	for !enough(seen.String()) {
+		n, err := master.Read(buf)
+		if err != nil {
+			t.Errorf("%v, waiting for %q, seen %q", err, what, seen)
+			return false
+		}
+		seen.Write(buf[:n])
+	}
+	return true
 }
 
 // The command reads from the terminal and gets its keys, stops by Ctrl-Z and is continued, since nobody else would.
@@ -367,10 +385,21 @@ func TestRunLeftLineRealTime(t *testing.T) {
 	master := onTerminal(t, c, cmd)
 	defer master.Close()
 	defer guard(t, c)()
-	seen := talk(t, master, [][2]string{
-		{"\r\x1b[Kbide run: 16m40s left for sh", ""}, {"\r\x1b[Kbide run: 16m39s left for sh", "\n"}, {"\r\n\r\x1b[K", ""}})
+	line := regexp.MustCompile(`\r\x1b\[Kbide run: (\d+m\d+s) left for sh`)
+	var seen bytes.Buffer
+	listen(t, master, &seen, "two different times", func(seen string) bool {
+		all := line.FindAllStringSubmatch(seen, -1)
+		return len(all) > 1 && all[0][1] != all[len(all)-1][1]
+	})
+	fmt.Fprint(master, "\n")
+	listen(t, master, &seen, "its end", func(seen string) bool { return strings.Contains(seen, "\r\n\r\x1b[K") })
 	if _, exit := end(t, c, cmd, strings.NewReader("")); exit != 7 {
-		t.Errorf("exit code %d; seen %q", exit, seen)
+		t.Errorf("exit code %d; seen %q", exit, &seen)
+	}
+	for _, found := range line.FindAllStringSubmatch(seen.String(), -1) {
+		if left, err := time.ParseDuration(found[1]); err != nil || left > 1000*time.Second || left < 900*time.Second {
+			t.Errorf("%q of 1000 s", found[0])
+		}
 	}
 }
 

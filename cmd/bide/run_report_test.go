@@ -22,19 +22,28 @@ func TestRunReportRealTime(t *testing.T) {
 		{"10", `exit 3`, `{"outcome":"ended","exit_code":3,"command_exit_code":3,"limit_seconds":10}`},
 		{"0", `kill -HUP $$`, `{"outcome":"ended","exit_code":129,"command_exit_code":129,"command_signal":"HUP"}`},
 		{"0.2", `exec sleep 1000`, `{"outcome":"timeout","exit_code":124,"command_exit_code":143,"command_signal":"TERM","limit_seconds":0.2,"signals_sent":["TERM"]}`},
-		{"-k 0.1 -s INT 0.2", `trap '' INT; sleep 1000; sleep 1000`,
+		{"-k 0.1 -s INT 0.2", `trap '' INT; sleep 1000 & echo ready; wait`,
 			`{"outcome":"timeout","exit_code":137,"command_exit_code":137,"command_signal":"KILL","limit_seconds":0.2,"signals_sent":["INT"],"processes_killed":2}`},
 		{"10", `kill -TERM $PPID; exec sleep 1000`, `{"outcome":"signal","exit_code":143,"command_exit_code":143,"command_signal":"TERM","limit_seconds":10,"signals_sent":["TERM"]}`},
 		{"10 /no/such/program", "", `{"outcome":"not found","exit_code":127,"limit_seconds":10,"errors":["cannot run \"/no/such/program\": not found"]}`},
 		{"10 /etc/passwd", "", `{"outcome":"not executable","exit_code":126,"limit_seconds":10,"errors":["cannot run \"/etc/passwd\": permission denied"]}`},
 	} {
-		args := append([]string{"run", "--report=json"}, strings.Fields(c.args)...)
-		command := args[len(args)-1:]
-		if c.script != "" {
-			command = []string{"sh", "-c", c.script}
-			args = append(args, command...)
+		var args, command []string
+		ready := ""
+		if strings.Contains(c.script, "echo ready;") {
+			ready = "ready\n"
 		}
-		tr := traceOf(t, crew.New(), bideCmd(args...), 0)
+		times := 1
+		tr := inTime(ready, func(slower int) trace {
+			times = slower
+			args = append([]string{"run", "--report=json"}, slowed(strings.Fields(c.args), slower)...)
+			command = args[len(args)-1:]
+			if c.script != "" {
+				command = []string{"sh", "-c", c.script}
+				args = append(args, command...)
+			}
+			return traceOf(t, crew.New(), bideCmd(args...), now)
+		})
 		lines := strings.Split(strings.TrimSuffix(tr.stderr, "\n"), "\n")
 		var got, want map[string]any
 		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &got); err != nil {
@@ -43,6 +52,9 @@ func TestRunReportRealTime(t *testing.T) {
 		}
 		if err := json.Unmarshal([]byte(c.want), &want); err != nil {
 			t.Fatal(err)
+		}
+		if limit, ok := want["limit_seconds"].(float64); ok {
+			want["limit_seconds"] = limit * float64(times)
 		}
 		if s, ok := got["elapsed_seconds"].(float64); !ok || s <= 0 || strings.Contains(c.want, "timeout") && s < 0.2 {
 			t.Errorf("%v: elapsed %v", args, got["elapsed_seconds"])
@@ -64,7 +76,7 @@ func TestRunReportRealTime(t *testing.T) {
 // A limit that has passed already is one.
 func TestRunReportOfPassedDeadline(t *testing.T) {
 	t.Setenv(wire.EnvDeadline, "v1;wall=2001-01-01T00:00:00Z")
-	tr := traceOf(t, crew.New(), bideCmd("run", "--report=json", "60", "true"), 0)
+	tr := traceOf(t, crew.New(), bideCmd("run", "--report=json", "60", "true"), now)
 	if tr.code != exitTimedOut || !strings.Contains(tr.stderr, `"outcome":"timeout"`) || !strings.Contains(tr.stderr, `"limit_seconds":0,`) {
 		t.Errorf("%+v", tr)
 	}
@@ -73,11 +85,11 @@ func TestRunReportOfPassedDeadline(t *testing.T) {
 // Nobody but who asks for them gets a report, or a line with the time left; and no line where there is no terminal.
 func TestRunIsQuiet(t *testing.T) {
 	for _, args := range [][]string{{"run", "10", "true"}, {"run", "--left", "10", "true"}} {
-		if tr := traceOf(t, crew.New(), bideCmd(args...), 0); tr != (trace{}) {
+		if tr := traceOf(t, crew.New(), bideCmd(args...), now); tr != (trace{}) {
 			t.Errorf("%v: %+v", args, tr)
 		}
 	}
-	if tr := traceOf(t, crew.New(), bideCmd("run", "--report", "json"), 0); tr.code != exitFailed || slices.Contains([]byte(tr.stderr), '{') {
+	if tr := traceOf(t, crew.New(), bideCmd("run", "--report", "json"), now); tr.code != exitFailed || slices.Contains([]byte(tr.stderr), '{') {
 		t.Errorf("%+v", tr)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"bide.invalid/bide/internal/crew"
 )
 
 // likeTimeout are command lines, without the program's name: options and duration, then a script for sh unless bare.
-// They do the same in bide run and in timeout, unless it says why not.
+// They do the same in bide run and in timeout, unless it says why not. A script that has to get somewhere before the time
+// is over says ready there.
 var likeTimeout = []struct {
 	args    string
 	script  string // $1 is a folder with some files
@@ -37,23 +37,23 @@ var likeTimeout = []struct {
 	// The end of the time.
 	{args: "0.1", script: `exec sleep 1000`},
 	{args: "0.1", script: `sleep 1000`},
-	{args: "0.1", script: `echo out; sleep 1000; echo never`},
+	{args: "0.1", script: `echo ready; sleep 1000; echo never`},
 	{args: "0.1", script: `sleep 1000 & sleep 1000 & wait`},
-	{args: "0.4", script: `trap 'echo term; exit 7' TERM; sleep 1000`},
-	{args: "--preserve-status 0.4", script: `trap 'exit 7' TERM; sleep 1000`},
+	{args: "0.4", script: `trap 'echo term; exit 7' TERM; echo ready; sleep 1000`},
+	{args: "--preserve-status 0.4", script: `trap 'exit 7' TERM; echo ready; sleep 1000`},
 	{args: "--preserve-status 0.1", script: `exec sleep 1000`},
-	{args: "--preserve-status -s INT 0.4", script: `trap 'echo int; exit 8' INT; sleep 1000`},
-	{args: "-s INT 0.4", script: `trap 'echo int; exit 8' INT; sleep 1000`},
-	{args: "-s USR1 0.4", script: `trap 'echo usr1; exit 0' USR1; sleep 1000`},
+	{args: "--preserve-status -s INT 0.4", script: `trap 'echo int; exit 8' INT; echo ready; sleep 1000`},
+	{args: "-s INT 0.4", script: `trap 'echo int; exit 8' INT; echo ready; sleep 1000`},
+	{args: "-s USR1 0.4", script: `trap 'echo usr1; exit 0' USR1; echo ready; sleep 1000`},
 	{args: "-s HUP 0.1", script: `exec sleep 1000`},
 	{args: "-s KILL 0.1", script: `exec sleep 1000`},
 	{args: "-s 9 0.1", script: `sleep 1000; exit 1`},
 	{args: "--preserve-status -s KILL 0.1", script: `exec sleep 1000`},
-	{args: "-k 0.1 0.4", script: `trap '' TERM; sleep 1000; sleep 1000`},
+	{args: "-k 0.1 0.4", script: `trap '' TERM; echo ready; sleep 1000; sleep 1000`},
 	{args: "-k 10 0.1", script: `exec sleep 1000`},
-	{args: "-k 0.1 -s INT 0.4", script: `trap '' INT; sleep 1000; sleep 1000`},
-	{args: "--preserve-status -k 0.1 0.4", script: `trap '' TERM; sleep 1000; sleep 1000`},
-	{args: "-k 0 0.4", script: `trap 'exit 0' TERM; sleep 1000`},
+	{args: "-k 0.1 -s INT 0.4", script: `trap '' INT; echo ready; sleep 1000; sleep 1000`},
+	{args: "--preserve-status -k 0.1 0.4", script: `trap '' TERM; echo ready; sleep 1000; sleep 1000`},
+	{args: "-k 0 0.4", script: `trap 'exit 0' TERM; echo ready; sleep 1000`},
 	{args: "0.1", script: `kill -STOP $$; exit 3`},
 
 	// Durations.
@@ -119,14 +119,14 @@ var likeTimeout = []struct {
 		differs: "what has left the process group is ended too", ours: trace{code: 124}},
 	{args: "0.2", script: `(setsid sleep 1000 &); sleep 1000`,
 		differs: "so are orphans", ours: trace{code: 124}},
-	{args: "-k 0.1 0.4", script: `trap '' TERM; setsid sleep 1000 & sleep 1000; sleep 1000`,
-		differs: "and killed, if they do not end", ours: trace{code: 137}},
-	{args: "0.4", script: `trap "exit 0" TERM; sleep 1000 & wait`},
-	{args: "-k 0.1 -s INT 0.4", script: `trap 'exit 8' INT; sleep 1000 & wait`,
-		differs: "a shell's background ignores INT; the command has ended, and what is left of its tree is killed", ours: trace{code: 124}},
+	{args: "-k 0.1 0.4", script: `trap '' TERM; echo ready; setsid sleep 1000 & sleep 1000; sleep 1000`,
+		differs: "and killed, if they do not end", ours: trace{code: 137, stdout: "ready\n"}},
+	{args: "0.4", script: `trap "exit 0" TERM; sleep 1000 & echo ready; wait`},
+	{args: "-k 3 -s INT 0.4", script: `trap 'exit 8' INT; sleep 1000 & echo ready; wait`,
+		differs: "a shell's background ignores INT; the command has ended, and what is left of its tree is killed", ours: trace{code: 124, stdout: "ready\n"}},
 	{args: "--foreground 10", script: `exit 3`},
-	{args: "-k 0.1 --foreground 0.4", script: `trap '' TERM; sleep 1000; sleep 1000`,
-		differs: "children of the command are ended, too", ours: trace{code: 137}},
+	{args: "-k 0.1 --foreground 0.4", script: `trap '' TERM; echo ready; sleep 1000; sleep 1000`,
+		differs: "children of the command are ended, too", ours: trace{code: 137, stdout: "ready\n"}},
 	{args: "--foreground 0.4", script: `sleep 1000 & (setsid sleep 1000 &); sleep 1000`,
 		differs: "children of the command are ended, too", ours: trace{code: 124}},
 	{args: "-f 10", script: `exit 3`,
@@ -178,10 +178,20 @@ func TestRunLikeTimeoutRealTime(t *testing.T) {
 			} else {
 				args = append(args, "sh", "-c", row.script)
 			}
-			c := crew.New()
-			ours := traceOf(t, c, bideCmd(append([]string{"run"}, args...)...), 0)
-			c = crew.New()
-			theirs := traceOf(t, c, exec.Command(theirs, args...), 200*time.Millisecond)
+			ready := ""
+			if strings.Contains(row.script, "echo ready;") {
+				ready = "ready\n"
+			}
+			ours := inTime(ready, func(slower int) trace {
+				return traceOf(t, crew.New(), bideCmd(append([]string{"run"}, slowed(args, slower)...)...), now)
+			})
+			most := ours.survivors
+			if row.differs != "" {
+				most = now
+			}
+			theirs := inTime(ready, func(slower int) trace {
+				return traceOf(t, crew.New(), exec.Command(theirs, slowed(args, slower)...), most)
+			})
 			if row.differs != "" {
 				if (ours.stderr != "") != (ours.code == exitFailed) {
 					t.Errorf("message %q", ours.stderr)
