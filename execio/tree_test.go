@@ -246,20 +246,25 @@ func isZombie(pid string) bool {
 // A process that holds the pipe when the command has ended by itself: exec.ErrWaitDelay, and it lives on.
 func TestPipeIsHeldRealTime(t *testing.T) {
 	c := newCrew(t)
-	cmd := c.sh(`setsid sleep 1000 & echo out; exit 0`)
+	cmd := c.sh(`setsid sleep 1000 & echo out; read line; exit 0`)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	out := newLines()
 	cmd.Stdout = out
-	err := execio.Runner{Grace: 50 * time.Millisecond}.Run(t.Context(), cmd)
-	if !errors.Is(err, exec.ErrWaitDelay) || len(c.Left()) != 1 {
+	b := start(t.Context(), execio.Runner{Grace: 50 * time.Millisecond}.Run, cmd)
+	out.want(t, "out") // before the 50 ms begin, in which it might not be read
+	in.Close()
+	if err := b.wait(); !errors.Is(err, exec.ErrWaitDelay) || len(c.Left()) != 1 {
 		t.Errorf("%v, left %v", err, c.Left())
 	}
-	out.want(t, "out")
 	c.Dismiss()
 
 	// A cancellation ends the holder, if it is in the group.
 	cmd = c.sh(`sleep 1000 & echo $$; exit 0`)
 	cmd.Stdout = out
-	b := start(t.Context(), execio.Runner{Grace: long}.Run, cmd)
+	b = start(t.Context(), execio.Runner{Grace: long}.Run, cmd)
 	for pid := <-out.c; !isZombie(pid); {
 		time.Sleep(time.Millisecond)
 	}
@@ -273,14 +278,12 @@ func TestPipeIsHeldRealTime(t *testing.T) {
 // Out of reach: it left the session, and its parent ended, before the cancellation. It lives on, and does not hang Run.
 func TestDaemonIsOutOfReachRealTime(t *testing.T) {
 	c := newCrew(t)
-	cmd := c.sh(`sh -c 'setsid sh -c "echo ready; exec sleep 1000" &'; sleep 1000`)
+	cmd := c.sh(`sh -c 'setsid sh -c "echo ready; exec sleep 1000" &'; echo ready; sleep 1000`)
 	out := newLines()
 	cmd.Stdout = out
 	b := start(t.Context(), execio.Runner{Grace: 50 * time.Millisecond}.Run, cmd)
 	out.want(t, "ready")
-	for len(c.Left()) != 3 { // until the one between has ended
-		time.Sleep(time.Millisecond)
-	}
+	out.want(t, "ready") // the one between has ended, too
 	b.cancel(nil)
 	if err := b.wait(); !errors.Is(err, context.Canceled) {
 		t.Errorf("Run returned %v", err)
@@ -320,7 +323,11 @@ func TestCallersGroup(t *testing.T) {
 // A Kill that panics leaves no process behind.
 func TestKillPanics(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.Command("sleep", "1000")
+	cmd := exec.Command("sh", "-c", "echo ready; exec sleep 1000")
+	cmd.Stdout = writer(func(b []byte) (int, error) {
+		cancel()
+		return len(b), nil
+	})
 	r := execio.Runner{Kill: func(context.Context, *execio.Tree) error { panic("kill") }}
 	func() {
 		defer func() {
@@ -328,7 +335,6 @@ func TestKillPanics(t *testing.T) {
 				t.Errorf("panic %v", v)
 			}
 		}()
-		time.AfterFunc(20*time.Millisecond, cancel)
 		_ = r.Run(ctx, cmd)
 	}()
 	if cmd.ProcessState == nil {
