@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"bide.invalid/bide"
@@ -12,18 +12,25 @@ import (
 
 // At most two at a time: Go waits for a slot, TryGo says that there is none.
 func ExampleLimit() {
-	var running, most atomic.Int64
+	var mu sync.Mutex
+	running, most := 0, 0
+	count := func(more int) {
+		mu.Lock()
+		defer mu.Unlock()
+		running += more
+		most = max(most, running)
+	}
 	err := bide.WithNursery(context.Background(), func(ctx context.Context, n *bide.Nursery) error {
 		for range 6 {
 			n.Go(func(ctx context.Context) error {
-				most.Store(max(most.Load(), running.Add(1)))
-				defer running.Add(-1)
+				count(1)
+				defer count(-1)
 				return bide.Sleep(ctx, time.Millisecond)
 			})
 		}
 		return nil
 	}, bide.Limit(2))
-	fmt.Println("at most", most.Load(), err)
+	fmt.Println("at most", most, err)
 	// Output: at most 2 <nil>
 }
 
@@ -51,7 +58,7 @@ func ExampleSupervise() {
 		return nil
 	}, bide.Supervise())
 	fmt.Println(err)
-	// Output:
+	// Unordered output:
 	// no stock
 	// no price
 }

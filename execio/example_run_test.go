@@ -18,7 +18,7 @@ import (
 func ExampleRun() {
 	cmd := exec.Command("sh", "-c", "echo begun; sleep 1000 & wait")
 	cmd.Stdout = os.Stdout
-	err := bide.FailAfter(context.Background(), 200*time.Millisecond, func(ctx context.Context) error {
+	err := bide.FailAfter(context.Background(), 2*time.Second, func(ctx context.Context) error {
 		return execio.Run(ctx, cmd)
 	})
 	fmt.Println(errors.Is(err, context.DeadlineExceeded), cmd.ProcessState)

@@ -13,10 +13,10 @@ import (
 	"bide.invalid/bide/execio"
 )
 
-// A command that is told to end in its own way, and has two seconds for that.
+// A command that is told to end in its own way, and has a minute for that.
 func ExampleRunner() {
 	r := execio.Runner{
-		Grace: 2 * time.Second,
+		Grace: time.Minute,
 		Kill: func(_ context.Context, t *execio.Tree) error {
 			return t.Signal(syscall.SIGINT)
 		},

@@ -34,7 +34,7 @@ func ExampleServe() {
 		})
 		go func() {
 			<-begun
-			n.Scope().Stop(10*time.Second, nil)
+			n.Scope().Stop(time.Minute, nil)
 		}()
 		resp, err := http.Get("http://" + l.Addr().String())
 		if err != nil {

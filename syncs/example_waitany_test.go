@@ -14,8 +14,8 @@ func ExampleWaitAny() {
 	var result syncs.Future[string]
 	var stop syncs.Event
 
-	wait := func() {
-		err := bide.FailAfter(context.Background(), 2*time.Millisecond, func(ctx context.Context) error {
+	wait := func(bound time.Duration) {
+		err := bide.FailAfter(context.Background(), bound, func(ctx context.Context) error {
 			switch i, err := syncs.WaitAny(ctx, &result, &stop); i {
 			case 0:
 				text, _, _ := result.Poll()
@@ -32,11 +32,11 @@ func ExampleWaitAny() {
 		}
 	}
 
-	wait()
+	wait(2 * time.Millisecond)
 	stop.Set()
-	wait()
+	wait(time.Minute)
 	result.Set("done")
-	wait() // both are ready: the first in the order of the arguments
+	wait(time.Minute) // both are ready: the first in the order of the arguments
 
 	// Output:
 	// neither in time
