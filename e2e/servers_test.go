@@ -278,18 +278,24 @@ func TestDripOverTLSRealTime(t *testing.T) {
 	})
 	defer func() { close(over); l.Close(); done.Wait() }()
 
-	var n int64
-	err = bide.FailAfter(context.Background(), 200*time.Millisecond, func(ctx context.Context) error {
-		c, err := netio.Dial(ctx, "tcp", l.Addr().String())
+	begun := false
+	err = bide.Run(context.Background(), func(s *bide.Scope) error {
+		c, err := netio.Dial(s, "tcp", l.Addr().String())
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		n, err = io.Copy(io.Discard, tls.Client(netio.Bind(ctx, c), &tls.Config{InsecureSkipVerify: true}))
+		answer := tls.Client(netio.Bind(s, c), &tls.Config{InsecureSkipVerify: true})
+		if _, err := answer.Read(make([]byte, 1)); err != nil {
+			return err
+		}
+		begun = true
+		s.SetTimeout(100 * time.Millisecond)
+		_, err = io.Copy(io.Discard, answer)
 		return err
 	})
 	var late *bide.TimeoutError
-	if !errors.As(err, &late) || n == 0 {
-		t.Errorf("%d bytes, %v (%T)", n, err, err)
+	if !errors.As(err, &late) || !begun {
+		t.Errorf("begun: %v, %v (%T)", begun, err, err)
 	}
 }

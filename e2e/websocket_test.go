@@ -22,12 +22,12 @@ import (
 // a bound of its own, and the scope is looked at between them.
 func ticker(ctx context.Context, c *websocket.Conn) (err error) {
 	defer func() {
-		err = errors.Join(err, bide.Shield(ctx, 5*time.Second, func(ctx context.Context) error {
+		err = errors.Join(err, bide.Shield(ctx, time.Minute, func(ctx context.Context) error {
 			return c.Close(websocket.StatusGoingAway, "until tomorrow")
 		}, bide.Name("goodbye")))
 	}()
 	for n := range 1 << 30 {
-		err := bide.Shield(ctx, time.Second, func(ctx context.Context) error {
+		err := bide.Shield(ctx, time.Minute, func(ctx context.Context) error {
 			return c.Write(ctx, websocket.MessageText, fmt.Append(nil, n))
 		}, bide.Name("message"))
 		if err != nil {
