@@ -33,7 +33,7 @@ func TestStressLockRealTime(t *testing.T) {
 		for g := range uint64(16) {
 			n.Go(func(ctx context.Context) error {
 				r := rand.New(rand.NewPCG(seed, g))
-				for time.Now().Before(until) {
+				for time.Now().Before(until) || held.Load() == 0 {
 					_, err := bide.MoveOnAfter(ctx, time.Duration(r.IntN(1500))*time.Microsecond, func(ctx context.Context) error {
 						switch r.IntN(3) {
 						case 1:

