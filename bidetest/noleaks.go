@@ -97,11 +97,15 @@ func settled(left func() []string) []string {
 	for range 10 {
 		runtime.Gosched() // somebody may be about to begin
 	}
-	for i, begun := 0, time.Now(); ; i++ {
+	waited, last := time.Duration(0), time.Now()
+	for i := 0; ; i++ {
 		found := left()
-		if len(found) == 0 || time.Since(begun) > patience {
+		if len(found) == 0 || waited > patience {
 			return found
 		}
+		// Where the process has stood still, they have not had the time: it counts as a moment.
+		now := time.Now()
+		waited, last = waited+min(now.Sub(last), 10*time.Millisecond), now
 		if i < 100 {
 			runtime.Gosched()
 		} else {
