@@ -414,7 +414,8 @@ func TestCloseUnfiles(t *testing.T) {
 			}()
 		}
 		left := 0
-		for range 10 {
+		for range 100 { // goroutines of package context may still have to end
+			runtime.Gosched()
 			runtime.GC()
 			left = 0
 			for _, w := range gone {

@@ -19,7 +19,7 @@ func (h *fakeHost) cancelForGood() {
 }
 
 // hangs is when a wait that has missed its end gives up.
-const hangs = 10 * time.Second
+const hangs = time.Minute
 
 // again returns the function for WaitAgain that calls each of the steps in its turn, having armed w; at the end it has no
 // more to wait for.

@@ -156,7 +156,7 @@ func TestStressLastTokenRealTime(t *testing.T) {
 	for name, l := range litmusKinds(t, goroutines, false) {
 		t.Run(name, func(t *testing.T) {
 			n := rounds(200_000)
-			woken, lost := run(l, goroutines, n, 10*time.Second)
+			woken, lost := run(l, goroutines, n, time.Minute)
 			if lost != 0 || woken == 0 {
 				t.Errorf("%d wake-ups of %d rounds were lost, %d were not", lost, n, woken)
 			}

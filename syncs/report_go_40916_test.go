@@ -3,7 +3,6 @@ package syncs_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,14 +20,15 @@ func TestReportGo40916(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g syncs.WaitGroup
 		g.Add(1)
-		before := runtime.NumGoroutine()
+		before := goroutines()
 		for range 1000 {
 			err := bide.FailAfter(context.Background(), time.Second, g.Wait)
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("error %v", err)
 			}
 		}
-		if n := runtime.NumGoroutine(); n > before+100 || g.Queued() { // some are of others
+		synctest.Wait()
+		if n := goroutines(); n > before || g.Queued() {
 			t.Errorf("%d goroutines were left behind", n-before)
 		}
 		g.Done()
