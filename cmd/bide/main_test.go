@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -82,13 +83,21 @@ func TestBinaryTourInRealTime(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(binary, "tour")
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("bide tour: %v\n%s%s", err, &stdout, &stderr)
+	var out string
+	var stderr bytes.Buffer
+	for tries := 5; ; tries-- {
+		var stdout bytes.Buffer
+		cmd := exec.Command(binary, "tour")
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err := cmd.Run()
+		if out = stdout.String(); err == nil {
+			break
+		}
+		if tries == 1 || !onlyLate(out) {
+			t.Fatalf("bide tour: %v\n%s%s", err, out, &stderr)
+		}
+		t.Log("the machine is busy: once more")
 	}
-	out := stdout.String()
 	for _, s := range scenes() {
 		if !strings.Contains(out, "\nkept     "+s.name+": ") {
 			t.Errorf("no line says that %s kept its promise", s.name)
@@ -110,5 +119,38 @@ func TestBinaryTourInRealTime(t *testing.T) {
 	err := exec.Command(binary, "tur").Run()
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != exitUsage {
 		t.Errorf("bide tur: %v, want exit code %d", err, exitUsage)
+	}
+}
+
+// onlyLate reports whether nothing is wrong with a tour but that something came too late for it.
+func onlyLate(out string) bool {
+	faults, late := 0, 0
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "BROKEN") && !strings.HasSuffix(line, " broke a promise.\n") {
+			faults++
+			if strings.Contains(line, " ms late: due ") {
+				late++
+			}
+		}
+	}
+	return faults > 0 && faults == late
+}
+
+func TestOnlyLate(t *testing.T) {
+	late, early := played(lockScene(), keptLock), played(lockScene(), earlyLock)
+	late.play = func(context.Context) measure {
+		m := keptLock
+		m.wait.took += forgiven
+		return m
+	}
+	kept := played(lockScene(), keptLock)
+	for want, scenes := range map[bool][][]scene{true: {{late}, {kept, late, late}}, false: {{kept}, {early}, {late, early}}} {
+		for _, scenes := range scenes {
+			var stdout, stderr bytes.Buffer
+			tour{scenes, tourLimit}.run(nil, &stdout, &stderr)
+			if onlyLate(stdout.String()) != want {
+				t.Errorf("%v of\n%s", !want, &stdout)
+			}
+		}
 	}
 }

@@ -28,7 +28,7 @@ func childScene() scene {
 const (
 	childBound = 300 * time.Millisecond // from when the grandchild is there
 	childGrace = 200 * time.Millisecond
-	childStart = 5 * time.Second  // for it to be there
+	childStart = 10 * time.Second // for it to be there
 	childLife  = 30 * time.Second // after which it ends by itself, should the tour be killed meanwhile
 
 	childArg   = "played-by-the-tour" // the first argument of bide by which it plays the child

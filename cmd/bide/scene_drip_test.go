@@ -15,6 +15,7 @@ func TestDripInRealTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays with real sockets and real time, two seconds; left out by -short")
 	}
+	forgive(t)
 	testVerdict(t, "drip", dripScene().play(t.Context()), "")
 }
 
