@@ -21,7 +21,7 @@ func TestRunReportRealTime(t *testing.T) {
 	}{
 		{"10", `exit 3`, `{"outcome":"ended","exit_code":3,"command_exit_code":3,"limit_seconds":10}`},
 		{"0", `kill -HUP $$`, `{"outcome":"ended","exit_code":129,"command_exit_code":129,"command_signal":"HUP"}`},
-		{"0.2", `exec sleep 1000`, `{"outcome":"timeout","exit_code":124,"command_exit_code":143,"command_signal":"TERM","limit_seconds":0.2,"signals_sent":["TERM"]}`},
+		{"0.2", `echo ready; exec sleep 1000`, `{"outcome":"timeout","exit_code":124,"command_exit_code":143,"command_signal":"TERM","limit_seconds":0.2,"signals_sent":["TERM"]}`},
 		{"-k 0.1 -s INT 0.2", `trap '' INT; sleep 1000 & echo ready; wait`,
 			`{"outcome":"timeout","exit_code":137,"command_exit_code":137,"command_signal":"KILL","limit_seconds":0.2,"signals_sent":["INT"],"processes_killed":2}`},
 		{"10", `kill -TERM $PPID; exec sleep 1000`, `{"outcome":"signal","exit_code":143,"command_exit_code":143,"command_signal":"TERM","limit_seconds":10,"signals_sent":["TERM"]}`},
