@@ -32,7 +32,7 @@ func (e *HopError) Timeout() bool { return true }
 // Temporary is true, as for context.DeadlineExceeded.
 func (e *HopError) Temporary() bool { return true }
 
-// longestHop is how much of a name is believed.
+// longestHop is how much of a name is sent, and believed.
 const longestHop = 256
 
 // Check is nil, or a [*HopError] if the answer says that a hop has run out of time. The body is left alone.
@@ -45,14 +45,14 @@ func Check(resp *http.Response) error {
 }
 
 // Error answers a request that err has ended, as http.Error does: with 504 for a timeout, and then with the name of the
-// hop or scope that err blames; with 503 for a cancellation; otherwise with 500. The body is err's text, but for 500,
+// hop or scope that err blames, without its control characters; with 503 for a cancellation; otherwise with 500. The body is err's text, but for 500,
 // where it could tell too much.
 func Error(w http.ResponseWriter, err error) {
 	var ne net.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
 		if hop := culprit(err); hop != "" {
-			w.Header().Set(hopHeader, hop)
+			w.Header().Set(hopHeader, printed(hop))
 		}
 		http.Error(w, err.Error(), http.StatusGatewayTimeout)
 	case errors.Is(err, context.Canceled):
@@ -60,6 +60,19 @@ func Error(w http.ResponseWriter, err error) {
 	default:
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 	}
+}
+
+// printed is a hop's name as it can stand in a header: names are often paths, which others write. A control character
+// would have the client refuse the whole answer, or the server leave out the name, and it is no longer than what is
+// believed.
+func printed(hop string) string {
+	name := []byte(hop[:min(len(hop), longestHop)])
+	for i, c := range name {
+		if c < ' ' || c == 0x7f {
+			name[i] = '?'
+		}
+	}
+	return string(name)
 }
 
 // culprit is who err blames: the hop that is farthest away.

@@ -90,6 +90,34 @@ func TestError(t *testing.T) {
 	}
 }
 
+// The name is often a path, which others write: whatever is in it, the answer comes through.
+func TestHopOfAnyPath(t *testing.T) {
+	versions(t, func(t *testing.T, start func(context.Context, http.Handler) *httptest.Server) {
+		ctx, vc := bidetest.Virtual(t)
+		server := start(ctx, httpio.Middleware(time.Minute, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			vc.Advance(time.Minute)
+		})))
+		long := strings.Repeat("x", 1<<10)
+		for path, want := range map[string]string{
+			"/a%00b": "GET /a?b", "/a%0d%0aX-Id:7": "GET /a??X-Id:7", "/%7f%01": "GET /??", "/%c3%a9": "GET /é", "/" + long: "GET /" + long[:251],
+		} {
+			resp, err := server.Client().Get(server.URL + path)
+			if err != nil {
+				t.Errorf("%.20s: %v", path, err)
+				continue
+			}
+			resp.Body.Close()
+			var hop *httpio.HopError
+			if err := httpio.Check(resp); !errors.As(err, &hop) || hop.Hop != want {
+				t.Errorf("%.20s: %v, want %q", path, err, want)
+			}
+			if n := len(resp.Header.Get("Timed-Out-Hop")); n != len(want) {
+				t.Errorf("%.20s: %d bytes in the header", path, n)
+			}
+		}
+	})
+}
+
 // A server behind that does not answer at all is blamed by the one that has asked it, in time for its own client: half
 // of the slack is left.
 func TestCulpritIsDead(t *testing.T) {
