@@ -2,6 +2,7 @@ package httpio
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"sync/atomic"
@@ -60,6 +61,9 @@ func (t *Tripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.base().RoundTrip(out)
 	ended = true
 	b := &body{scope: s}
+	if err == nil && resp == nil {
+		err = fmt.Errorf("bide/httpio: %T, a Tripper's Base, returned neither a response nor an error", t.base())
+	}
 	if err == nil {
 		if err = s.Check(); err != nil && resp.Body != nil {
 			resp.Body.Close() // an answer that comes after the scope's end: see body.end
@@ -75,11 +79,8 @@ func (t *Tripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	b.ReadCloser, b.sized = resp.Body, resp.ContentLength >= 0
 	resp.Body = b
-	if w, ok := b.ReadCloser.(io.Writer); ok { // after an upgrade
-		resp.Body = struct {
-			*body
-			io.Writer
-		}{b, w}
+	if w, ok := b.ReadCloser.(io.Writer); ok {
+		resp.Body = upgraded{b, w}
 	}
 	return resp, nil
 }
@@ -89,7 +90,7 @@ func (t *Tripper) open(ctx context.Context, host string, d time.Duration) *bide.
 	if t.Budget.Slack == 0 && t.Budget.MaxPerTry == 0 || d == time.Duration(clock.Forever) {
 		return bide.Open(ctx, bide.Name(host))
 	}
-	return bide.Open(ctx, bide.Name(host), bide.Timeout(d+t.Budget.Slack/2))
+	return bide.Open(ctx, bide.Name(host), bide.Timeout(time.Duration(clock.Instant(d).Add(t.Budget.Slack/2))))
 }
 
 func (t *Tripper) base() http.RoundTripper {
@@ -112,6 +113,20 @@ type body struct {
 	scope *bide.Scope
 	sized bool // io.EOF says that nothing is missing
 	ended atomic.Bool
+}
+
+// upgraded is a body after an upgrade: the connection.
+type upgraded struct {
+	*body
+	io.Writer
+}
+
+// CloseWrite is called by httputil.ReverseProxy, for one: the other direction goes on.
+func (u upgraded) CloseWrite() error {
+	if c, ok := u.ReadCloser.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return fmt.Errorf("bide/httpio: CloseWrite of a %T: %w", u.ReadCloser, http.ErrNotSupported)
 }
 
 // Read reads. Its error is what ended the scope, if anything has.

@@ -1,6 +1,7 @@
 package httpio_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +40,7 @@ func TestTransportHeader(t *testing.T) {
 		{wire.Budget{Slack: 100 * ms, MaxPerTry: 500 * ms}, 2 * time.Second, "", "500000u", 550 * ms},
 		{wire.Budget{MaxPerTry: 500 * ms}, 0, "", "500000u", 500 * ms},
 		{wire.Budget{Slack: 100 * ms}, 0, "", "", forever},
+		{wire.Budget{Slack: 100 * ms, MaxPerTry: forever - 1}, 0, "", "2562047H", forever},
 	} {
 		ctx, _ := bidetest.Virtual(t)
 		s := bide.Open(ctx)
@@ -312,6 +316,11 @@ func TestTransportFails(t *testing.T) {
 	if _, err := httpio.Transport(tripper(func(*http.Request) (*http.Response, error) { return nil, refused })).RoundTrip(req); err != refused {
 		t.Error(err)
 	}
+	nothing := tripper(func(*http.Request) (*http.Response, error) { return nil, nil })
+	const neither = "bide/httpio: httpio_test.tripper, a Tripper's Base, returned neither a response nor an error"
+	if resp, err := httpio.Transport(nothing).RoundTrip(req); resp != nil || err == nil || err.Error() != neither {
+		t.Error(resp, err)
+	}
 	var s *bide.Scope
 	func() {
 		defer func() {
@@ -369,6 +378,60 @@ func TestTransportUpgrade(t *testing.T) {
 		t.Errorf("a plain body can be written to, %v", err)
 	}
 	resp.Body.Close()
+}
+
+// Through a proxy the end of one direction is passed on, as without a Tripper: the answer to all that was said comes back.
+func TestTransportUpgradeHalfClose(t *testing.T) {
+	backend := start(t, context.Background(), false, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, buf, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+		b, err := io.ReadAll(buf)
+		fmt.Fprintf(conn, "%q, %v", b, err)
+	}))
+	u, err := url.Parse(backend.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(u)
+	proxy.Transport = httpio.Transport(backend.Client().Transport)
+	front := httptest.NewServer(proxy)
+	defer front.Close()
+	c, err := net.Dial("tcp", front.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+	r := bufio.NewReader(c)
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatal(resp, err)
+	}
+	fmt.Fprint(c, "hello")
+	c.(*net.TCPConn).CloseWrite()
+	if b, err := io.ReadAll(r); string(b) != `"hello", <nil>` || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+
+	req := httptest.NewRequest("GET", "/", nil)
+	resp, err = httpio.Transport(tripper(func(*http.Request) (*http.Response, error) {
+		return &http.Response{Body: struct {
+			io.ReadCloser
+			io.Writer
+		}{http.NoBody, io.Discard}}, nil
+	})).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := resp.Body.(interface{ CloseWrite() error }).CloseWrite(); !errors.Is(err, http.ErrNotSupported) {
+		t.Errorf("of what has none: %v", err)
+	}
 }
 
 func TestTransportIdle(t *testing.T) {
