@@ -68,6 +68,7 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, sole *tail) {
 	var few [4]bide.Option
 	opts := append(few[:0], bide.Account(), bide.Timeout(d), bide.Name(r.Method+" "+r.URL.Path))
 	e := &exchange{ResponseWriter: w, scope: bide.Open(r.Context(), append(opts, m.opts...)...)}
+	from := r
 	if sole != nil && r.Body == http.NoBody { // of a body the server looks at what type it has left in r
 		*r = *r.WithContext(e.scope) // no copy: it is the largest thing that a request allocates
 	} else {
@@ -77,7 +78,7 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, sole *tail) {
 	if t == nil {
 		t = tailOf(r)
 	}
-	e.begin(r)
+	e.begin(from, r)
 	defer e.end(r, t, sole != nil)
 	if d > 0 { // or nobody waits for an answer any more
 		m.next.ServeHTTP(e.writer(r), r)
@@ -123,10 +124,10 @@ type watch struct {
 	poked   bool           // a read of the body was ended; to be looked at after leave
 }
 
-// begin: open. It puts r's body under the scope.
-func (e *exchange) begin(r *http.Request) {
+// begin: open. It puts the body of r, which was made of from, under the scope.
+func (e *exchange) begin(from, r *http.Request) {
 	if r.Body != nil && r.Body != http.NoBody {
-		e.watch = &watch{body: requestBody{ReadCloser: r.Body, scope: e.scope}}
+		e.watch = &watch{body: requestBody{ReadCloser: r.Body, scope: e.scope, from: from, r: r}}
 		r.Body = &e.watch.body
 		e.arm()
 	}
@@ -186,6 +187,9 @@ func (e *exchange) end(r *http.Request, t *tail, sole bool) {
 			}
 			return
 		}
+	}
+	if e.watch != nil && e.watch.body.from != nil {
+		e.watch.body.giveBack()
 	}
 	left := e.scope.Remaining() // before leave: if the scope is over, over has run
 	over := e.leave()
@@ -261,7 +265,8 @@ func answers(w http.ResponseWriter) bool {
 type requestBody struct {
 	io.ReadCloser
 	scope   *bide.Scope
-	through atomic.Bool // read to its end
+	from, r *http.Request // the server's, and the handler's, which is a copy
+	through atomic.Bool   // read to its end
 }
 
 func (b *requestBody) Read(p []byte) (n int, err error) {
@@ -271,6 +276,9 @@ func (b *requestBody) Read(p []byte) (n int, err error) {
 	n, err = b.ReadCloser.Read(p)
 	switch {
 	case err == io.EOF:
+		if b.r.Trailer == nil {
+			b.r.Trailer = b.from.Trailer // those that were not announced; the others come into the same map
+		}
 		b.through.Store(true)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		if c := b.scope.Check(); c != nil {
@@ -278,4 +286,11 @@ func (b *requestBody) Read(p []byte) (n int, err error) {
 		}
 	}
 	return n, err
+}
+
+// giveBack has the server remove the files of a form that the handler has parsed.
+func (b *requestBody) giveBack() {
+	if b.from.MultipartForm == nil {
+		b.from.MultipartForm = b.r.MultipartForm
+	}
 }

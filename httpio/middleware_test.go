@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -592,6 +593,70 @@ func TestMiddlewareBodyError(t *testing.T) {
 				t.Errorf("%v, want %v", err, want)
 			}
 		})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/", errReader{want}))
+	}
+}
+
+// A handler that parses a form leaves no file behind: the server removes them from its own request.
+func TestMiddlewareForm(t *testing.T) {
+	versions(t, func(t *testing.T, start func(context.Context, http.Handler) *httptest.Server) {
+		dir := t.TempDir()
+		t.Setenv("TMPDIR", dir)
+		var parsed http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := r.ParseMultipartForm(1); err != nil {
+				t.Error(err)
+			}
+			if files, err := os.ReadDir(dir); len(files) != 1 || err != nil {
+				t.Errorf("files %v, %v: the form is not in one", files, err)
+			}
+		})
+		for range 2 { // one Middleware, and one in another
+			parsed = httpio.Middleware(time.Minute, parsed)
+			server := start(context.Background(), parsed)
+			var form bytes.Buffer
+			w := multipart.NewWriter(&form)
+			f, err := w.CreateFormFile("f", "f")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Write(make([]byte, 11<<20)) // 10 MB more than what is said stay in memory
+			w.Close()
+			resp, err := server.Client().Post(server.URL, w.FormDataContentType(), &form)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			server.Close() // which waits for the end of the handler
+			if files, err := os.ReadDir(dir); len(files) > 0 || err != nil {
+				t.Errorf("files %v, %v: left", files, err)
+			}
+		}
+	})
+}
+
+// The handler sees what trailers have come, announced or not.
+func TestMiddlewareTrailer(t *testing.T) {
+	for _, announced := range []string{"", "Trailer: X-Sum\r\n"} {
+		h := httpio.Middleware(time.Minute, httpio.Middleware(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
+				t.Error(err)
+			}
+			fmt.Fprint(w, r.Trailer.Get("X-Sum"))
+		})))
+		server := httptest.NewServer(h)
+		c, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: x\r\n", announced, "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-Sum: 7\r\n\r\n")
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := io.ReadAll(resp.Body); string(b) != "7" || err != nil {
+			t.Errorf("%q: %q, %v", announced, b, err)
+		}
+		c.Close()
+		server.Close()
 	}
 }
 
