@@ -15,6 +15,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"bide.invalid/bide"
@@ -95,6 +96,12 @@ func TestMiddlewareLate(t *testing.T) {
 			"early hints": {func(w http.ResponseWriter, r *http.Request, over func()) {
 				w.WriteHeader(http.StatusEarlyHints)
 				over()
+			}, 504, "bide: GET /x: timeout after 1m0s\n"},
+			"nothing to copy": {func(w http.ResponseWriter, r *http.Request, over func()) {
+				over()
+				if n, err := io.Copy(w, iotest.ErrReader(bide.Check(r.Context()))); n != 0 || err == nil {
+					t.Errorf("copied %d bytes, %v", n, err)
+				}
 			}, 504, "bide: GET /x: timeout after 1m0s\n"},
 			"an answer of its own": {func(w http.ResponseWriter, r *http.Request, over func()) {
 				over()
@@ -509,6 +516,22 @@ func TestMiddlewareWriter(t *testing.T) {
 		if got := strings.Join(w.calls, " "); got != want {
 			t.Errorf("HTTP/%d: calls %q, want %q", major, got, want)
 		}
+	}
+}
+
+// What a writer cannot do has not begun the answer, as with that of an http.TimeoutHandler, which cannot flush.
+func TestMiddlewareCannotFlush(t *testing.T) {
+	ctx, vc := bidetest.Virtual(t)
+	w := httptest.NewRecorder()
+	httpio.Middleware(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := http.NewResponseController(w).Flush(); !errors.Is(err, http.ErrNotSupported) {
+			t.Error(err)
+		}
+		w.(http.Flusher).Flush()
+		vc.Advance(time.Minute)
+	})).ServeHTTP(struct{ http.ResponseWriter }{w}, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+	if w.Code != http.StatusGatewayTimeout {
+		t.Errorf("answered %d", w.Code)
 	}
 }
 

@@ -2,6 +2,7 @@ package httpio
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -33,9 +34,14 @@ func (e *exchange) WriteHeader(status int) {
 // write that never blocks.
 const buffered = 2 << 10
 
-// write is before n bytes.
+// write is before n bytes of the answer, of which there may be none.
 func (e *exchange) write(n int) {
 	e.wrote = true
+	e.push(n)
+}
+
+// push is before what may block, as n bytes would.
+func (e *exchange) push(n int) {
 	if e.written += int32(min(n, buffered+1)); e.written > buffered {
 		e.written = buffered
 		e.arm()
@@ -54,19 +60,27 @@ func (e *exchange) WriteString(s string) (int, error) {
 
 func (e *exchange) Flush() { _ = e.FlushError() }
 
-// FlushError is what http.ResponseController calls.
+// FlushError is what http.ResponseController calls. Where it is not supported, nothing was written.
 func (e *exchange) FlushError() error {
-	e.write(buffered + 1)
-	return http.NewResponseController(e.ResponseWriter).Flush()
+	e.push(buffered + 1)
+	err := http.NewResponseController(e.ResponseWriter).Flush()
+	if !errors.Is(err, http.ErrNotSupported) {
+		e.wrote = true
+	}
+	return err
 }
 
 // writer1 is that of HTTP/1.
 type writer1 struct{ *exchange }
 
-// ReadFrom has io.Copy find the server's own way, such as sendfile.
-func (w *writer1) ReadFrom(r io.Reader) (int64, error) {
-	w.write(buffered + 1)
-	return io.Copy(w.ResponseWriter, r)
+// ReadFrom has io.Copy find the server's own way, such as sendfile. Where there was nothing to copy, nothing was written.
+func (w *writer1) ReadFrom(r io.Reader) (n int64, err error) {
+	w.push(buffered + 1)
+	returned := false
+	defer func() { w.wrote = w.wrote || n > 0 || !returned }()
+	n, err = io.Copy(w.ResponseWriter, r)
+	returned = true
+	return n, err
 }
 
 func (w *writer1) Hijack() (net.Conn, *bufio.ReadWriter, error) {
