@@ -3,8 +3,10 @@ package netio
 import (
 	"context"
 	"io"
+	"io/fs"
 	"net"
 	"sync/atomic"
+	"syscall"
 
 	"bide.invalid/bide"
 )
@@ -13,7 +15,8 @@ import (
 // If c is a [Conn], or bound itself, it is bound once more, and the connection is the same: one may be bound to the
 // scope of each request in turn.
 //
-// io.Copy from and to it does what it would do with the connection itself, such as splice or sendfile.
+// io.Copy from and to it does what it would do with the connection itself, such as splice or sendfile. One from it, and
+// one to it from a regular file or another connection, is one operation: others in that direction wait until it is over.
 func Bind(ctx context.Context, c net.Conn) net.Conn {
 	if ctx == nil {
 		panic("bide/netio: Bind to a nil context")
@@ -68,14 +71,34 @@ func (b *bound) WriteTo(w io.Writer) (n int64, err error) {
 	return io.Copy(w, b.Conn.Conn)
 }
 
-// ReadFrom likewise.
+// ReadFrom likewise, where there are such ways. Else each piece is written in a turn of its own: the source may have
+// nothing to copy for long, and others write meanwhile.
 func (b *bound) ReadFrom(r io.Reader) (n int64, err error) {
+	if _, ok := b.Conn.Conn.(io.ReaderFrom); !ok || !ofKernel(r) {
+		return io.Copy(struct{ io.Writer }{b}, r)
+	}
 	t, err := b.w.begin(b.ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer b.w.end(b.ctx, t, &err)
 	return io.Copy(b.Conn.Conn, r)
+}
+
+// ofKernel reports whether r is of a kind that the kernel can copy from: a regular file, or a connection.
+func ofKernel(r io.Reader) bool {
+	if l, ok := r.(*io.LimitedReader); ok {
+		r = l.R
+	}
+	switch r := r.(type) {
+	case interface{ Stat() (fs.FileInfo, error) }: // what os.File hands to io.Copy is not always an *os.File
+		info, err := r.Stat()
+		return err == nil && info.Mode().IsRegular()
+	case net.Conn:
+		_, ok := r.(syscall.Conn)
+		return ok
+	}
+	return false
 }
 
 // measured is a Conn under the context of a scope that it tells of progress. It has no WriteTo and no ReadFrom, since

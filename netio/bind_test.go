@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -103,6 +104,58 @@ func TestBindCopy(t *testing.T) {
 	v.Advance(time.Second)
 	canceled(t, w, <-sent)
 	canceled(t, w, <-sent)
+}
+
+// While a copy to a connection waits for its source, others write.
+func TestBindCopyWaits(t *testing.T) {
+	mine, peer := loopback(t)
+	c := netio.Bind(t.Context(), mine)
+	for _, kind := range []string{"pipe", "file", "part of a file"} {
+		var s struct {
+			from io.Reader
+			feed io.WriteCloser
+		}
+		if kind == "pipe" {
+			s.from, s.feed = io.Pipe()
+		} else {
+			r, w, err := os.Pipe() // a file that waits, as standard input may
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			if s.from, s.feed = r, w; kind != "file" {
+				s.from = io.LimitReader(r, 100)
+			}
+		}
+		copied := make(chan error)
+		go func() {
+			_, err := io.Copy(c, s.from)
+			copied <- err
+		}()
+		expect := func(want string) {
+			t.Helper()
+			got := make([]byte, len(want))
+			if _, err := io.ReadFull(peer, got); string(got) != want || err != nil {
+				t.Fatalf("%s: %q, %v; want %q", kind, got, err, want)
+			}
+		}
+		fmt.Fprint(s.feed, "a")
+		expect("a")
+		err := bide.FailAfter(t.Context(), time.Minute, func(ctx context.Context) error {
+			_, err := netio.Bind(ctx, c).Write([]byte("ping"))
+			return err
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		expect("ping")
+		fmt.Fprint(s.feed, "b")
+		expect("b")
+		s.feed.Close()
+		if err := <-copied; err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
 }
 
 type endless struct{}
