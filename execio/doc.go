@@ -29,7 +29,7 @@
 // # Concurrency
 //
 // Everything is safe for concurrent use. For each command that runs there is one goroutine, which waits for its end in
-// a system call, beside those of package os/exec.
+// a system call, beside those of package os/exec; and while its Stdin is read, unless that is a file, another one.
 //
 // # Duties of the caller
 //

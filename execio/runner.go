@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -57,14 +58,15 @@ func Run(ctx context.Context, cmd *exec.Cmd) error { return Runner{}.Run(ctx, cm
 // telling or from killing some process is joined to it. If ctx is canceled already, nothing is started.
 // cmd.ProcessState tells how the process ended.
 //
-// cmd is changed: it gets a process group of its own, unless its SysProcAttr has one of Setpgid, Setsid and Foreground;
+// cmd is changed: a Stdin that is no file is put into a reader that can be left; it gets a process group of its own, unless its SysProcAttr has one of Setpgid, Setsid and Foreground;
 // and WaitDelay, if it is 0, becomes Grace.
 //
 // Where cmd.Stdout, Stderr or Stdin need a pipe, a process that holds it open cannot hang Run. If the command has ended
 // by itself and somebody else holds the pipe, the rest of the output is read for WaitDelay, then Run returns
 // exec.ErrWaitDelay, and that process lives on. After a cancellation the output of a tree that could be killed is read
 // to its end; what a process out of reach writes is read until Grace is over, and then lost, without an error of its
-// own. A Stdin whose Read does not return keeps its goroutine.
+// own. A Stdin whose Read does not return is left alone with its goroutine, at the latest after WaitDelay, and at once
+// when the tree was killed; what it reads then is lost. A Write of Stdout or Stderr has to return.
 func (r Runner) Run(ctx context.Context, cmd *exec.Cmd) error {
 	if r.Subreaper && !subreapers {
 		return fmt.Errorf("execio: Subreaper on this system: %w", errors.ErrUnsupported)
@@ -78,6 +80,10 @@ func (r Runner) Run(ctx context.Context, cmd *exec.Cmd) error {
 	if err := park.Err(ctx); err != nil {
 		return err
 	}
+	if cmd.Process != nil {
+		return cmd.Start() // which says so
+	}
+	in := cuttable(cmd)
 	cmd.SysProcAttr = ownGroup(cmd.SysProcAttr)
 	if cmd.WaitDelay == 0 {
 		cmd.WaitDelay = r.grace()
@@ -89,7 +95,7 @@ func (r Runner) Run(ctx context.Context, cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	t := follow(cmd, r.Subreaper, foreign)
+	t := follow(cmd, in, r.Subreaper, foreign)
 	defer t.forget()
 	defer t.abandon()
 
@@ -100,11 +106,12 @@ func (r Runner) Run(ctx context.Context, cmd *exec.Cmd) error {
 	}
 	t.reap()
 	if !piped(cmd) {
-		return <-t.result // at once: there is nothing else that it waits for
+		return t.collect(<-t.result) // at once: there is nothing else that it waits for
 	}
+	defer time.AfterFunc(cmd.WaitDelay, func() { in.cut(exec.ErrWaitDelay) }).Stop() // cmd.Wait itself only closes the pipes
 	select {
 	case err := <-t.result:
-		return err
+		return t.collect(err)
 	case <-ctx.Done():
 		return r.cancel(ctx, t)
 	}
@@ -131,17 +138,18 @@ func (r Runner) cancel(ctx context.Context, t *Tree) error {
 	byItself := isClosed(t.ended)
 	if byItself && !piped(t.cmd) {
 		t.reap()
-		return <-t.result // what it has left behind is not Run's
+		return t.collect(<-t.result) // what it has left behind is not Run's
 	}
 	start := time.Now()
 	answered, err := r.ask(ctx, t)
 	err = join(err, r.kill(ctx, t))
+	t.in.cut(io.EOF) // there is nobody to read it
 	<-t.ended
 	if !isClosed(t.reaping) { // or cmd.Wait reads it already
 		t.cmd.WaitDelay = max(drain, r.grace()-time.Since(start))
 		t.reap()
 	}
-	own := <-t.result
+	own := t.collect(<-t.result)
 	if st := t.cmd.ProcessState; byItself || !answered && st != nil && st.Success() {
 		return join(own, err)
 	}

@@ -2,6 +2,7 @@ package execio
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"sync"
@@ -17,13 +18,16 @@ type Tree struct {
 	reaping chan struct{} // closed when it may be reaped
 	once    sync.Once
 	result  chan error // of cmd.Wait
+	in      *stdin     // nil: there is none that could hold cmd.Wait
+
+	collected bool // Run has the result
 
 	members
 }
 
 // follow takes over a command that was started.
-func follow(cmd *exec.Cmd, subreaper bool, foreign foreigners) *Tree {
-	t := &Tree{cmd: cmd, ended: make(chan struct{}), reaping: make(chan struct{}), result: make(chan error, 1)}
+func follow(cmd *exec.Cmd, in *stdin, subreaper bool, foreign foreigners) *Tree {
+	t := &Tree{cmd: cmd, in: in, ended: make(chan struct{}), reaping: make(chan struct{}), result: make(chan error, 1)}
 	t.init(cmd.Process, subreaper, foreign)
 	go func() {
 		if awaitEnd(cmd.Process.Pid) {
@@ -48,12 +52,19 @@ func (t *Tree) reap() {
 	})
 }
 
+// collect is passed the result by Run.
+func (t *Tree) collect(err error) error {
+	t.collected = true
+	return err
+}
+
 // abandon kills and reaps what Run leaves unfinished by a panic in Kill, or by its Goexit. Otherwise it does nothing.
 func (t *Tree) abandon() {
-	if isClosed(t.reaping) {
+	if t.collected {
 		return
 	}
 	_ = t.kill(nil)
+	t.in.cut(io.EOF)
 	<-t.ended
 	t.reap()
 	<-t.result

@@ -340,4 +340,24 @@ func TestKillPanics(t *testing.T) {
 	if cmd.ProcessState == nil {
 		t.Error("the command was not reaped")
 	}
+
+	// Nor one that holds the pipe of a command that has ended.
+	c := newCrew(t)
+	ctx, cancel = context.WithCancel(context.Background())
+	cmd = c.sh(`sleep 1000 & echo $$; exit 0`)
+	cmd.Stdout = writer(func(b []byte) (int, error) {
+		pid := strings.TrimSpace(string(b))
+		go func() {
+			for !isZombie(pid) { // until it is reaped
+				time.Sleep(time.Millisecond)
+			}
+			cancel()
+		}()
+		return len(b), nil
+	})
+	func() {
+		defer func() { _ = recover() }()
+		_ = r.Run(ctx, cmd)
+	}()
+	c.gone()
 }
