@@ -33,7 +33,7 @@ const linger = time.Second
 //
 // What the server itself writes when the handler has returned, the end of the answer, has until the bound and a second
 // more, a second if it is late; then the connection is closed. Below [Serve] that costs next to nothing in HTTP/1,
-// elsewhere a write deadline.
+// elsewhere a write deadline. A WriteTimeout of the server that is shorter than that stays.
 //
 // A panic is let through, without an answer. A connection that was hijacked is the handler's: it has no deadline, and only
 // the context still ends.
@@ -67,7 +67,7 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, sole *tail) {
 	}
 	var few [4]bide.Option
 	opts := append(few[:0], bide.Account(), bide.Timeout(d), bide.Name(r.Method+" "+r.URL.Path))
-	e := &exchange{ResponseWriter: w, scope: bide.Open(r.Context(), append(opts, m.opts...)...)}
+	e := &exchange{ResponseWriter: w, bound: d, scope: bide.Open(r.Context(), append(opts, m.opts...)...)}
 	from := r
 	if sole != nil && r.Body == http.NoBody { // of a body the server looks at what type it has left in r
 		*r = *r.WithContext(e.scope) // no copy: it is the largest thing that a request allocates
@@ -108,10 +108,12 @@ func (h received) Get(name string) string {
 type exchange struct {
 	http.ResponseWriter
 	scope    *bide.Scope
-	watch    *watch // nil: open
+	bound    time.Duration // which it began with
+	watch    *watch        // nil: open
 	h1       writer1
-	written  int32 // bytes, as far as buffered
-	wrote    bool  // the handler has begun to answer
+	written  int32       // bytes, as far as buffered
+	wrote    bool        // the handler has begun to answer
+	moved    atomic.Bool // the write deadline, by the handler
 	hijacked bool
 	returned bool // the handler, and not by a panic
 }
@@ -211,7 +213,7 @@ func (e *exchange) end(r *http.Request, t *tail, sole bool) {
 	if !over && left < time.Duration(clock.Forever)-linger && answers(e.ResponseWriter) {
 		if t != nil {
 			t.asked.Store(int64(clock.After(left))) // T1
-		} else {
+		} else if !e.sooner(r, left) {
 			_ = c.SetWriteDeadline(time.Now().Add(left + linger))
 		}
 	}
@@ -224,6 +226,13 @@ func (e *exchange) end(r *http.Request, t *tail, sole bool) {
 		}
 		Error(e.ResponseWriter, err)
 	}
+}
+
+// sooner reports whether the write deadline that the server has set when the request came (WriteTimeout) still holds, and
+// is sooner than that of left and a second more.
+func (e *exchange) sooner(r *http.Request, left time.Duration) bool {
+	srv, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
+	return ok && srv.WriteTimeout > 0 && srv.WriteTimeout-linger < max(e.bound, left) && !e.moved.Load()
 }
 
 // bounded is a scope's host. Due is the scope's own deadline; it reports false on another clock than the monotonic one.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -590,6 +591,34 @@ func TestMiddlewareDeadlines(t *testing.T) {
 		switch late := strings.HasPrefix(name, "late"); {
 		case late && (w.until <= 0 || w.until > time.Second), !late && c.want != "" && (w.until <= time.Minute-time.Second || w.until > time.Minute+time.Second):
 			t.Errorf("%s: the write deadline is in %v", name, w.until)
+		}
+	}
+}
+
+// A WriteTimeout of the server holds, if it is the shorter one and the handler has not moved it.
+func TestMiddlewareWriteTimeout(t *testing.T) {
+	move := func(w http.ResponseWriter, _ *http.Request) {
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		timeout time.Duration
+		handler http.HandlerFunc
+		want    string
+	}{
+		"none":             {0, func(http.ResponseWriter, *http.Request) {}, "SetWriteDeadline"},
+		"shorter":          {time.Second, func(http.ResponseWriter, *http.Request) {}, ""},
+		"shorter, moved":   {time.Second, move, "SetWriteDeadline SetWriteDeadline"},
+		"longer":           {time.Hour, func(http.ResponseWriter, *http.Request) {}, "SetWriteDeadline"},
+		"the longest":      {math.MaxInt64, func(http.ResponseWriter, *http.Request) {}, "SetWriteDeadline"},
+		"shorter than now": {2 * time.Minute, func(_ http.ResponseWriter, r *http.Request) { bide.From(r.Context()).SetTimeout(time.Hour) }, ""},
+	} {
+		w := &fakeWriter{ResponseWriter: httptest.NewRecorder()}
+		ctx := context.WithValue(t.Context(), http.ServerContextKey, &http.Server{WriteTimeout: c.timeout})
+		httpio.Middleware(time.Minute, c.handler).ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+		if got := strings.Join(w.calls, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

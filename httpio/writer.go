@@ -23,6 +23,12 @@ func (e *exchange) writer(r *http.Request) http.ResponseWriter {
 // Unwrap is for http.ResponseController.
 func (e *exchange) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
+// SetWriteDeadline is what http.ResponseController calls.
+func (e *exchange) SetWriteDeadline(t time.Time) error {
+	e.moved.Store(true)
+	return http.NewResponseController(e.ResponseWriter).SetWriteDeadline(t)
+}
+
 func (e *exchange) WriteHeader(status int) {
 	if status >= 200 || status == http.StatusSwitchingProtocols { // others come before the answer
 		e.wrote = true
