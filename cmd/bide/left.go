@@ -19,7 +19,8 @@ to most programs. Without a deadline it prints nothing.
 
   t=$(bide left); curl ${t:+--max-time "$t"} https://example.org
 
-exit code: 0 there is a deadline, 1 there is none, 2 the command line was not understood
+exit code: 0 there is a deadline, 1 there is none, or it could not be printed, 2 the command line
+was not understood
 `
 
 // leftCommand is bide left.
@@ -40,7 +41,10 @@ func leftCommand(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "%s: warning: the inherited deadline is ignored: %v\n", fs.Name(), err)
 		return exitBroken
 	}
-	fmt.Fprintln(stdout, seconds(left))
+	if _, err := fmt.Fprintln(stdout, seconds(left)); err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", fs.Name(), err)
+		return exitBroken
+	}
 	return exitKept
 }
 
