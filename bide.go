@@ -133,13 +133,17 @@ func sleep(ctx context.Context, service *timer.Service, due clock.Instant) error
 	o := w.Wait(ctx, t, park.KindSleep)
 	park.Put(w)
 	if o == park.Expired {
-		// A scope above that ends at the same instant comes first, also if its timer has not run yet.
-		if h, _ := park.HostOf(ctx); h != nil {
-			_ = h.Check()
-		}
-		return park.Err(ctx)
+		return errNow(ctx) // a scope above that ends at the same instant comes first
 	}
 	return park.Reason(ctx)
+}
+
+// errNow is park.Err of a ctx that may have ended in this moment: also if it is a scope whose timer has not run yet.
+func errNow(ctx context.Context) error {
+	if h, _ := park.HostOf(ctx); h != nil {
+		_ = h.Check()
+	}
+	return park.Err(ctx)
 }
 
 // timersOf is the service of the clock that ctx is on.

@@ -156,6 +156,13 @@ func (a *wallAlarm) arm() {
 
 func (a *wallAlarm) Clear() { a.Set(clock.Forever) }
 
+// late lets time pass without its alarms.
+func (w *wall) late(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ahead += d
+}
+
 // step sets the wall clock forward, or back.
 func (w *wall) step(d time.Duration) {
 	w.mu.Lock()

@@ -162,7 +162,7 @@ func (c *contest[T]) result(ctx context.Context) (v T, _ error) {
 	if c.won {
 		return c.v, nil
 	}
-	dead := park.Err(ctx)
+	dead := errNow(ctx)
 	errs := c.errs
 	if dead != nil {
 		errs = nil

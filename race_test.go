@@ -3,6 +3,7 @@ package bide_test
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -81,6 +82,22 @@ func TestRaceCanceled(t *testing.T) {
 		c.Equal(v, 7, "value")
 		s.Close(nil)
 	})
+}
+
+// TestRaceAtDeadline: those that the deadline has ended have not failed for reasons of their own, though the scope's
+// timer has not run yet.
+func TestRaceAtDeadline(t *testing.T) {
+	c := &C{T: t}
+	w := &wall{Virtual: clock.NewVirtual()}
+	s := bide.Open(context.Background(), bide.Clock(w), bide.Timeout(time.Second))
+	f := func(ctx context.Context) (int, error) {
+		_ = ctx.Done()
+		w.late(time.Second)
+		return 0, os.ErrDeadlineExceeded
+	}
+	_, err := bide.Race(s, f, f)
+	c.Equal(err, s.Cause(), "once")
+	s.Close(nil)
 }
 
 func TestAll(t *testing.T) {

@@ -49,7 +49,8 @@ func Retry(ctx context.Context, r Retries, f func(context.Context) error) error 
 	}
 	for n := 1; ; n++ {
 		err := r.try(ctx, n, f)
-		if err == nil || park.Err(ctx) != nil || r.If != nil && !r.If(err) {
+		// What f has set by ctx's deadline ends with it, and ctx's own timer may be a moment behind.
+		if err == nil || errNow(ctx) != nil || r.If != nil && !r.If(err) {
 			return err
 		}
 		if n == r.Tries {

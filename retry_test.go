@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net"
+	"os"
 	"testing"
 	"time"
 
@@ -260,6 +261,36 @@ func TestRetryCanceled(t *testing.T) {
 		c.Equal(n, 2, "tries")
 		c.Is(err, context.Canceled)
 	})
+}
+
+type retryKey struct{}
+
+// TestRetryAtDeadline: a try that the scope's deadline has ended, on a timer that was faster than the scope's, as that of
+// a dialer, is not one that has used up the tries: the scope is late.
+func TestRetryAtDeadline(t *testing.T) {
+	c := &C{T: t}
+	for name, derive := range map[string]func(context.Context) context.Context{
+		"the scope": func(ctx context.Context) context.Context { return ctx },
+		"values":    func(ctx context.Context) context.Context { return context.WithValue(ctx, retryKey{}, 1) },
+		"a child": func(ctx context.Context) context.Context {
+			ctx, cancel := context.WithCancel(ctx)
+			t.Cleanup(cancel)
+			return ctx
+		},
+	} {
+		w := &wall{Virtual: clock.NewVirtual()}
+		err := bide.FailAfter(context.Background(), time.Second, func(ctx context.Context) error {
+			ctx = derive(ctx)
+			return bide.Retry(ctx, bide.Retries{Tries: 1}, func(ctx context.Context) error {
+				_ = ctx.Done() // from here on the scope relies on its timer
+				w.late(time.Second)
+				c.NoError(ctx.Err())
+				return &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
+			})
+		}, bide.Clock(w))
+		var late *bide.TimeoutError
+		c.True(errors.As(err, &late), "%s: %v (%T)", name, err, err)
+	}
 }
 
 // TestRetryStop: in the soft phase it goes on, and the hard end is its deadline.
