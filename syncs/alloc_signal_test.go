@@ -46,13 +46,14 @@ func TestAllocsSignalsContended(t *testing.T) {
 	for name, ctx := range allocContexts(t) {
 		var a syncs.AutoEvent
 		var g syncs.WaitGroup
-		var s syncs.Sequencer
+		var s, z syncs.Sequencer
 		var f syncs.Futex
 		var u syncs.Future[[4]int]
 		var e syncs.Event
 		c, v := make(chan int), 0
 		recv, far := syncs.Recv(c, &v, nil), syncs.At(clock.After(time.Hour))
 		u.Set([4]int{})
+		first := z.At(1)
 		for _, x := range []struct {
 			what   string
 			queued func() bool
@@ -70,6 +71,10 @@ func TestAllocsSignalsContended(t *testing.T) {
 			}},
 			{"WaitAll with a channel", e.Queued, func() { e.Set(); c <- 1 }, func() error {
 				return syncs.WaitAll(ctx, recv, &e)
+			}},
+			{"WaitAll with a Sequencer", e.Queued, func() { e.Set(); z.Increment() }, func() error {
+				z.Reset(0)
+				return syncs.WaitAll(ctx, &e, first)
 			}},
 		} {
 			ask, stop := answer(func() {

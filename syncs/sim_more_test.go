@@ -230,6 +230,40 @@ func TestSimWaitAll(t *testing.T) {
 	})
 }
 
+// A source is closed while the goroutine registers, waits in another seat, or leaves.
+func TestSimWaitAllClosed(t *testing.T) {
+	sim.Explore(t, "waitall, closed, patient", func(w *sim.World) {
+		var e syncs.Event
+		var s, c syncs.Sequencer
+		var err error
+		w.Go("count", func() { c.Increment(); c.Close() })
+		w.Go("close", func() { s.Close() })
+		w.Go("patient", func() { err = syncs.WaitAll(w.Context(), &e, c.At(1), s.At(1)) })
+		w.Check(func() error {
+			if e.Queued() || !errors.Is(err, syncs.ErrClosed) {
+				return fmt.Errorf("%v", err)
+			}
+			return nil
+		})
+	})
+	sim.Explore(t, "waitall, closed", func(w *sim.World) {
+		var e syncs.Event
+		var s, c syncs.Sequencer
+		ctx := impatient(w)
+		var err error
+		w.Go("set", func() { e.Set() })
+		w.Go("count", func() { c.Increment(); c.Close() })
+		w.Go("close", func() { s.Close() })
+		w.Go("impatient", func() { err = syncs.WaitAll(ctx, &e, c.At(1), s.At(1)) })
+		w.Check(func() error {
+			if e.Queued() || !errors.Is(err, syncs.ErrClosed) && !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("%v", err)
+			}
+			return nil
+		})
+	})
+}
+
 // The last caller leaves while another boards, and while the function returns.
 func TestSimFlight(t *testing.T) {
 	sim.Explore(t, "flight, the last caller leaves", func(w *sim.World) {

@@ -22,7 +22,7 @@ import (
 //
 // # Close
 //
-// If a source is closed, so that it will never be ready, the result is [ErrClosed].
+// If a source is closed, so that it will never be ready, the result is [ErrClosed], at once, whichever it is.
 //
 // # Memory model
 //
@@ -78,6 +78,7 @@ type seat struct {
 	s Waitable
 	w *park.Waiter
 	t park.Token
+	c *closer // w's, if s can be closed
 }
 
 // seats are those of one WaitAll.
@@ -85,9 +86,76 @@ type seats struct {
 	of     []seat
 	ended  int  // how many of them, from the front
 	inWait bool // in the next one
+
+	mu     step.Mutex   // a leaf
+	closed bool         // a source is, which will never be ready
+	w      *park.Waiter // where the goroutine waits now, and
+	t      park.Token   // with what, if w is not nil
 }
 
 var seatsPool = sync.Pool{New: func() any { return new(seats) }}
+
+// A closer has the waiter of a seat whose source can be closed. The goroutine may wait in another seat then.
+type closer struct {
+	w      *park.Waiter
+	all    *seats // from Arm until the wake-up was received
+	bubble bool   // it was made in one, and must not get out
+}
+
+var closerPool = sync.Pool{New: func() any { return newCloser() }}
+
+func newCloser() *closer {
+	c := &closer{bubble: clock.InBubble()}
+	c.w = park.New(c.hook)
+	return c
+}
+
+// hook runs in Unpark, before the wake-up can be received.
+func (c *closer) hook(o park.Outcome) {
+	if o == park.Closed {
+		c.all.close()
+	}
+}
+
+// put gives c back.
+func (c *closer) put() {
+	c.all = nil
+	park.Put(c.w)
+	if !c.bubble {
+		closerPool.Put(c)
+	}
+}
+
+// close ends the wait. In the seat that the goroutine waits in nothing is missed by that: the WaitAll has failed.
+func (all *seats) close() {
+	step.At("waitall.close")
+	all.mu.Lock()
+	w, t := all.w, all.t
+	all.closed, all.w = true, nil
+	all.mu.Unlock()
+	if w != nil {
+		w.Wake(t, park.Closed)
+	}
+}
+
+// enter says that the goroutine waits in x, unless a source is closed.
+func (all *seats) enter(x *seat) (ok bool) {
+	step.At("waitall.enter")
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.closed {
+		return false
+	}
+	all.w, all.t = x.w, x.t
+	return true
+}
+
+// exit takes that back.
+func (all *seats) exit() {
+	all.mu.Lock()
+	all.w = nil
+	all.mu.Unlock()
+}
 
 // wait waits for all but the channel. It leaves nothing behind, not even if ctx panics in it.
 func (all *seats) wait(ctx context.Context, sources []Waitable) error {
@@ -102,13 +170,17 @@ func (all *seats) wait(ctx context.Context, sources []Waitable) error {
 	}
 	for all.ended < len(all.of) {
 		x := &all.of[all.ended]
+		if !all.enter(x) {
+			return ErrClosed
+		}
 		all.inWait = true
 		o := x.w.Wait(ctx, x.t, park.KindAny)
 		all.inWait = false
-		if o == park.Canceled {
+		all.exit()
+		if o == park.Canceled || o == park.Closed { // perhaps of another seat's source
 			x.s.remove(x.node())
 		}
-		park.Put(x.w)
+		x.put()
 		all.ended++
 		switch o {
 		case park.Canceled:
@@ -129,36 +201,64 @@ func (all *seats) take(s Waitable) park.Outcome {
 	if o := s.look(); o != park.Pending {
 		return o
 	}
+	x := seat{s: s}
 	due := clock.Forever
-	if i, ok := s.(*instant); ok {
-		due = i.at
+	switch s := s.(type) {
+	case *instant:
+		due = s.at
+		x.w = park.GetUntil(due)
+	case *point:
+		x.c = all.closer()
+		x.w = x.c.w
+	default:
+		x.w = park.Get()
 	}
-	x := seat{s: s, w: park.GetUntil(due)}
 	x.t = x.w.Arm(due)
 	step.At("waitall.add")
 	o := s.add(x.node(), x.w, x.t, park.Woken)
 	if o != park.Pending {
 		x.w.Withdraw(x.t)
-		park.Put(x.w)
+		x.put()
 		return o
 	}
 	all.of = append(all.of, x)
 	return o
 }
 
+func (all *seats) closer() *closer {
+	var c *closer
+	if clock.InBubble() {
+		c = newCloser()
+	} else {
+		c = closerPool.Get().(*closer)
+	}
+	c.all = all
+	return c
+}
+
 func (x *seat) node() *park.Node { return &x.w.Nodes(1)[0] }
 
-// leave gives up the seats whose waits have not ended.
+// put gives the waiter back.
+func (x *seat) put() {
+	if x.c != nil {
+		x.c.put()
+	} else {
+		park.Put(x.w)
+	}
+}
+
+// leave gives up the seats whose waits have not ended. Behind it no hook runs any more.
 func (all *seats) leave() {
+	all.exit() // a panic may have passed by
 	for i := all.ended; i < len(all.of); i++ {
 		x := &all.of[i]
 		step.At("waitall.leave")
 		x.w.Withdraw(x.t)
 		x.s.remove(x.node())
 		if !all.inWait || i > all.ended { // else a panic has passed it by, and it may be filed in the context
-			park.Put(x.w)
+			x.put()
 		}
 	}
 	clear(all.of)
-	*all = seats{of: all.of[:0]}
+	all.of, all.ended, all.inWait, all.closed = all.of[:0], 0, false, false
 }

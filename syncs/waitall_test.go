@@ -129,6 +129,48 @@ func TestBubbleWaitAllCanceled(t *testing.T) {
 	}
 }
 
+// A source that is closed ends it at once, whichever it is and whatever the goroutine waits for, and leaves nothing behind.
+// One that was ready before it was closed does not.
+func TestBubbleWaitAllClosed(t *testing.T) {
+	const n = 4 // two of them can be closed
+	for last := range n {
+		for shut := range n {
+			for name, end := range map[string]func(*syncs.Sequencer){
+				"Close": (*syncs.Sequencer).Close, "CancelWaiters": (*syncs.Sequencer).CancelWaiters,
+			} {
+				synctest.Test(t, func(t *testing.T) {
+					var e syncs.Event
+					var g syncs.WaitGroup
+					var shuts, stays, ready syncs.Sequencer
+					g.Add(1)
+					all := []syncs.Waitable{&e, &g, stays.At(1), stays.At(2)}
+					all[shut] = shuts.At(3)
+					all[last], all[n-1] = all[n-1], all[last]
+					all = append(all, ready.At(1), syncs.At(clock.After(time.Hour)))
+					start, got := time.Now(), make(chan error, 1)
+					go func() { got <- syncs.WaitAll(context.Background(), all...) }()
+					synctest.Wait()
+					ready.Increment()
+					end(&ready)
+					synctest.Wait()
+					if len(got) != 0 {
+						t.Errorf("%d, %d: %s of one that was ready: %v", last, shut, name, <-got)
+					}
+					end(&shuts)
+					if err := <-got; err != syncs.ErrClosed || time.Since(start) != 0 {
+						t.Errorf("%d, %d: %s: %v after %v", last, shut, name, err, time.Since(start))
+					}
+					if e.Queued() || g.Queued() {
+						t.Errorf("%d, %d: %s: a waiter is left", last, shut, name)
+					}
+					shuts.Reset(0) // panics if somebody waits
+					stays.Reset(0)
+				})
+			}
+		}
+	}
+}
+
 // All kinds at once.
 func TestBubbleWaitAllKinds(t *testing.T) {
 	bg := context.Background()

@@ -194,6 +194,13 @@ var signalFaults = []fault{
 		why:  "a seat whose source is ready is given back armed",
 		pkg:  "./syncs", run: "^Test(BubbleWaitAll|WaitAll|SimWaitAll)", tags: model,
 	},
+	{
+		file: "syncs/waitall.go",
+		old:  "	if all.closed {\n		return false\n	}\n",
+		new:  "",
+		why:  "a source that is closed before the goroutine waits in another seat ends nothing",
+		pkg:  "./syncs", run: "^TestSimWaitAllClosed$", tags: model,
+	},
 }
 
 var handoverFaults = []fault{
