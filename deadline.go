@@ -52,12 +52,12 @@ func (d *deadline) Fire(now clock.Instant) {
 // expire cancels s if its deadline is not after now.
 func (s *Scope) expire(now clock.Instant) {
 	step.At("scope.expire")
-	source := ByDeadline
-	if s.idle() > 0 {
+	source, due := ByDeadline, s.due.Load()
+	if l := s.idle(); l != nil && l.fixed.Load() != due {
 		source = ByIdle
 	}
 	x := new(expiry)
-	c := s.fill(&x.canceled, source, nil, s.due.Load())
+	c := s.fill(&x.canceled, source, nil, due)
 	c.verdict, x.verdict.Ledger = &x.verdict, x.open[:0]
 	s.cancel(c, called|expired, now)
 }
@@ -130,6 +130,9 @@ func (s *Scope) setDue(due clock.Instant) bool {
 	}
 	if due != clock.Forever && (s.start == clock.Forever || s.state.And(^stamped)&stamped != 0) {
 		s.start = now
+	}
+	if l := s.idle(); l != nil {
+		l.fixed.Store(due)
 	}
 	step.At("scope.moved") // the driver may believe the old one until now
 	s.due.Store(due)

@@ -69,8 +69,8 @@ func (s *Scope) timeout() error {
 	*e = TimeoutError{
 		Scope: s.Name(), Limit: max(0, due.Sub(s.start)), Elapsed: now.Sub(s.start), Ledger: s.ledger(), Cut: cut, site: s.site,
 	}
-	if d := s.idle(); d > 0 {
-		e.Limit, e.Idle = d, true
+	if l := s.idle(); l != nil && s.cause.Load().Source == ByIdle {
+		e.Limit, e.Idle = l.d, true
 	}
 	return e
 }

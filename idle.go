@@ -12,11 +12,19 @@ import (
 // It costs a reading of the clock and a compare-and-swap, however often it is called; no timer is moved.
 func (s *Scope) Progress() {
 	for p := s; p != nil; p = From(p.parent) {
-		if d := p.idle(); d > 0 {
-			p.progress(d)
+		if l := p.idle(); l != nil {
+			p.progress(l.d)
 			return
 		}
 	}
+}
+
+// An idleLimit is what the option Idle sets.
+type idleLimit struct {
+	d time.Duration
+	// The deadline that SetDeadline has set last, stored under mu. While it is the scope's, the limit does not hold:
+	// until a Progress brings a later one.
+	fixed moment
 }
 
 func (s *Scope) progress(d time.Duration) {
@@ -35,10 +43,10 @@ func (s *Scope) progress(d time.Duration) {
 	}
 }
 
-// idle is the limit that the option set; 0: none.
-func (s *Scope) idle() time.Duration {
-	if r := s.rare(); r != nil {
+// idle is the limit that the option set, if it is more than 0, or nil.
+func (s *Scope) idle() *idleLimit {
+	if r := s.rare(); r != nil && r.idle != nil && r.idle.d > 0 {
 		return r.idle
 	}
-	return 0
+	return nil
 }

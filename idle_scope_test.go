@@ -106,6 +106,44 @@ func TestIdleScopeTimers(t *testing.T) {
 	})
 }
 
+// TestIdleMoved: a deadline that was set in the place of the limit is not lack of progress, and the error has its length;
+// after a Progress that brings a later one the limit holds again.
+func TestIdleMoved(t *testing.T) {
+	c := &C{T: t}
+	const s = time.Second
+	for _, k := range []struct {
+		set, progress time.Duration
+		source        bide.Source
+		want          bide.TimeoutError
+	}{
+		{set: s / 10, source: bide.ByDeadline, want: bide.TimeoutError{Limit: s / 10, Elapsed: s / 10}},
+		{set: 5 * s, source: bide.ByDeadline, want: bide.TimeoutError{Limit: 5 * s, Elapsed: 5 * s}},
+		{set: 5 * s, progress: s, source: bide.ByDeadline, want: bide.TimeoutError{Limit: 5 * s, Elapsed: 5 * s}},
+		{set: 5 * s, progress: 4*s + 1, source: bide.ByIdle, want: bide.TimeoutError{Limit: s, Elapsed: 5*s + 1, Idle: true}},
+		{set: s, source: bide.ByDeadline, want: bide.TimeoutError{Limit: s, Elapsed: s}},
+		{set: -s, source: bide.ByDeadline},
+	} {
+		c.Virtual(func(ctx context.Context, vc *clock.Virtual) {
+			var cause error
+			_, err := c.Timed(vc, func() error {
+				return bide.Run(ctx, func(s *bide.Scope) error {
+					c.True(s.SetTimeout(k.set), "set")
+					if k.progress > 0 {
+						c.NoError(bide.Sleep(s, k.progress))
+						s.Progress()
+					}
+					cause = bide.Sleep(s, time.Hour)
+					return cause
+				}, bide.Idle(s))
+			})
+			e := *c.TimeoutError(err)
+			e.Ledger = nil
+			c.Equal(e, k.want, k.set.String())
+			c.Equal(c.Canceled(cause).Source, k.source, k.set.String()+": source")
+		})
+	}
+}
+
 // TestIdleRace: Progress against the expiry and a canceled waiter, on real time; whoever was told of the end stays told.
 func TestIdleRace(t *testing.T) {
 	c := &C{T: t}

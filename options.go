@@ -74,7 +74,8 @@ func Deadline(t time.Time) Option { return Option{kind: optDeadline, of: t} }
 
 // Idle bounds the scope by d without progress: d from its opening, and again from each [Scope.Progress]. Expiry is a
 // [*TimeoutError], as with Timeout, and its Source [ByIdle]. It is for a transfer whose length is not known, but that
-// must not stall.
+// must not stall. A deadline of [Scope.SetDeadline] takes the place of the limit, as a deadline like any other
+// ([ByDeadline]), until a Progress brings a later one.
 func Idle(d time.Duration) Option { return Option{kind: optIdle, n: int64(d)} }
 
 // MoveOn makes the scope absorb its expiry, instead of making a [*TimeoutError] of it.

@@ -99,7 +99,7 @@ type extra struct {
 
 // rare is what most scopes with an extra do without: what is allocated is paid for to the collector, byte by byte.
 type rare struct {
-	idle    time.Duration        // set before the scope is shared; 0: no idle limit
+	idle    *idleLimit           // set before the scope is shared; nil: none
 	onPoint func(registry.Point) // likewise; called at cancel points
 	labeled context.Context      // likewise; the parent with the label, see Labels
 
@@ -196,7 +196,7 @@ func (s *Scope) open(c *call, ctx context.Context, opts []Option) {
 		case optDeadline:
 			s.boundAt(bound.of.(time.Time))
 		case optIdle:
-			s.makeRare().idle = bound.d()
+			s.makeRare().idle = &idleLimit{d: bound.d()}
 			s.bound(bound.d())
 		}
 	}

@@ -21,6 +21,7 @@ type node struct {
 	moveOn  bool
 	idle    time.Duration
 	due     clock.Instant // Forever: no bound
+	fixed   clock.Instant // what SetDeadline has made it last; 0: nothing
 	start   clock.Instant // when it was bounded first
 	own     *event        // the first thing that has happened to the node itself, if nothing above was first
 	called  bool
@@ -158,7 +159,7 @@ func (m *model) cancel(n *node, source bide.Source) {
 
 func (m *model) expire(n *node) {
 	source := bide.ByDeadline
-	if n.idle > 0 {
+	if n.idle > 0 && n.fixed != n.due {
 		source = bide.ByIdle
 	}
 	n.called = n.called || n.cause() == nil
@@ -220,6 +221,7 @@ func (m *model) bound(n *node, due clock.Instant) bool {
 		n.start = m.now
 	}
 	n.due = max(due, m.now)
+	n.fixed = n.due
 	m.come()
 	return true
 }
@@ -380,7 +382,7 @@ func (m *model) timeout(n *node) string {
 	switch {
 	case n.own.cut:
 		return fmt.Sprintf("cut %s", n.name)
-	case n.idle > 0:
+	case n.own.source == bide.ByIdle:
 		limit = n.idle
 	}
 	return fmt.Sprintf("timeout %s %d", n.name, limit)
