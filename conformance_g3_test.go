@@ -136,6 +136,18 @@ var _ = register(90, "service", func(c *C) {
 			})
 		}
 	}
+	// One that begins after the nursery's end, and without any time, ends for want of that.
+	c.Virtual(func(ctx context.Context, vc *clock.Virtual) {
+		var cause error
+		err := bide.WithNursery(ctx, func(ctx context.Context, n *bide.Nursery) error {
+			n.Cancel(failure)
+			n.Service(func(ctx context.Context) error { cause = bide.Check(ctx); return cause }, bide.Timeout(0), bide.Name("late"))
+			c.Settle()
+			return nil
+		})
+		c.Equal(c.TimeoutError(err).Scope, "late", "the bound")
+		c.Equal(c.Canceled(cause).Source, bide.ByDeadline, "the service was canceled by")
+	})
 	// Its real error counts, and cancels the others; ending early is nothing.
 	c.Virtual(func(ctx context.Context, vc *clock.Virtual) {
 		err := bide.WithNursery(ctx, func(ctx context.Context, n *bide.Nursery) error {

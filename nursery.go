@@ -164,26 +164,22 @@ func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 	n.admit(&callService, f)
 	defer n.count(aChild) // it is one for the moment: who counts a service finds the scope of them all
-	var own *Scope
-	if len(opts) > 0 {
-		own = newScope(opts)
-		own.open(&callService, &n.scope.Scope, opts)
-	}
 	n.mu.Lock()
-	first := n.services == nil
-	if first {
+	if n.services == nil {
 		n.services = &Scope{}
 		n.services.state.Store(n.services.init(&callServices, &n.scope.Scope))
+		if registry.On() {
+			n.services.tell() // before those below it
+		}
 	}
 	s := n.services
 	n.mu.Unlock()
+	var own *Scope
+	if len(opts) > 0 {
+		own = newScope(opts)
+		own.open(&callService, s, opts)
+	}
 	n.enter("Service", aService)
-	if first && registry.On() {
-		s.tell() // it is not closed before f has ended
-	}
-	if own != nil {
-		own.parent = s // nobody has seen it yet
-	}
 	go n.service(f, own)
 }
 
