@@ -2,8 +2,10 @@ package bidetest
 
 import (
 	"context"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -33,7 +35,8 @@ type Conn struct {
 	closed      bool
 	most        int // bytes of a read; 0: as many as there are
 	pause       time.Duration
-	cut         bool // the next write
+	sleeps      map[*bide.Scope]bool // of reads that pause
+	cut         bool                 // the next write
 	after       int
 	why         error
 }
@@ -42,8 +45,7 @@ type Conn struct {
 type direction struct {
 	timer  *time.Timer // of the deadline
 	passed bool
-	rest   []byte      // was read, and not delivered
-	sleep  *bide.Scope // of a read that pauses
+	rest   []byte // was read, and not delivered
 }
 
 // NewConn makes a Conn of c, which is used through it from now on. Its pauses are on the clock of ctx, so that of [Bubble]
@@ -160,6 +162,10 @@ func (c *Conn) hold(op string, d *direction, reads bool) error {
 func (c *Conn) wrong(op string, d *direction) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.wrongLocked(op, d)
+}
+
+func (c *Conn) wrongLocked(op string, d *direction) error {
 	switch {
 	case c.closed:
 		return c.error(op, net.ErrClosed)
@@ -183,13 +189,20 @@ func (c *Conn) drip(p []byte) ([]byte, error) {
 		c.mu.Unlock()
 		return p, nil
 	}
+	if wrong := c.wrongLocked("read", &c.read); wrong != nil { // since hold has looked
+		c.mu.Unlock()
+		return nil, wrong
+	}
 	s := bide.Open(c.ctx)
 	defer s.Close(nil)
-	c.read.sleep = s
+	if c.sleeps == nil {
+		c.sleeps = map[*bide.Scope]bool{}
+	}
+	c.sleeps[s] = true
 	c.mu.Unlock()
 	err := bide.Sleep(s, pause)
 	c.mu.Lock()
-	c.read.sleep = nil
+	delete(c.sleeps, s)
 	c.mu.Unlock()
 	if wrong := c.wrong("read", &c.read); wrong != nil {
 		return nil, wrong
@@ -213,9 +226,12 @@ func (c *Conn) change(f func()) {
 	f()
 	close(c.changed)
 	c.changed = make(chan struct{})
-	s, ends := c.read.sleep, c.closed || c.reset || c.read.passed
+	var ended []*bide.Scope
+	if c.closed || c.reset || c.read.passed {
+		ended = slices.Collect(maps.Keys(c.sleeps))
+	}
 	c.mu.Unlock()
-	if s != nil && ends {
+	for _, s := range ended {
 		s.Cancel(nil)
 	}
 }

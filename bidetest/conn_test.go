@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -71,6 +73,51 @@ func TestConnDrip(t *testing.T) {
 		took(t, time.Minute, func() {
 			n, err := c.Read(p)
 			says(t, p, n, err, "", net.ErrClosed)
+		})
+	})
+}
+
+// Close ends every pause: that of each of two who read, and one that begins in the same moment.
+func TestConnDripClose(t *testing.T) {
+	wrong(t, func(t *testing.T, ctx context.Context, c *bidetest.Conn, peer net.Conn) {
+		c.Drip(1, time.Hour)
+		errs := make(chan error, 2)
+		for range 2 {
+			go func() { _, err := c.Read(make([]byte, 1)); errs <- err }()
+			bidetest.Settle(t)
+		}
+		took(t, 0, func() {
+			c.Close()
+			for range 2 {
+				if err := <-errs; !errors.Is(err, net.ErrClosed) {
+					t.Error(err)
+				}
+			}
+		})
+	})
+	bidetest.Bubble(t, func(t *testing.T, ctx context.Context) {
+		a, peer := net.Pipe()
+		defer peer.Close()
+		took(t, 0, func() {
+			for i := range 20_000 {
+				c := bidetest.NewConn(ctx, a)
+				c.Drip(1, time.Hour)
+				var begun atomic.Bool
+				over := make(chan struct{})
+				go func() {
+					defer close(over)
+					begun.Store(true)
+					_, _ = c.Read(make([]byte, 1))
+				}()
+				for !begun.Load() {
+					runtime.Gosched()
+				}
+				for range i % 500 {
+					begun.Load()
+				}
+				c.Close()
+				<-over
+			}
 		})
 	})
 }
