@@ -154,7 +154,8 @@ func (s *Scope) setDue(due clock.Instant) bool {
 // Deadline is the effective deadline, the scope's or an earlier one above, as a time for the standard library, which
 // compares it with time.Now. Code of your own asks [Remaining]. The time is computed from what remains at the first
 // call, and again after SetDeadline. ok is false if there is no deadline, and on virtual clocks, whose times the
-// standard library would misunderstand. The hard end of a [Scope.Stop] counts as a deadline.
+// standard library would misunderstand. The hard end of a [Scope.Stop] counts as a deadline. Below a deadline of package
+// context see [Remaining].
 func (s *Scope) Deadline() (t time.Time, ok bool) {
 	nearer := func(d time.Time, has bool) {
 		if has && (!ok || d.Before(t)) {
@@ -228,6 +229,10 @@ func (s *Scope) Remaining() time.Duration {
 // Remaining is the time until the effective deadline of ctx, on the clock of the scope that has it: 0 if ctx is
 // canceled, time.Duration(clock.Forever) if there is no deadline. In a shield it is the shield's own. The hard end of a
 // [Scope.Stop] counts as a deadline, in a shield as well.
+//
+// A context that package context has bounded, as context.WithTimeout does, answers for itself and for what is above it,
+// there and below: with its own deadline, though a Stop or a [Scope.SetDeadline] further up may have brought a nearer one
+// since it was made. That one ends it nevertheless. [FailAfter] has no such gap.
 func Remaining(ctx context.Context) time.Duration {
 	notNil("Remaining", ctx)
 	if s, ok := ctx.(*Scope); ok {

@@ -297,6 +297,8 @@ func TestStopIsADeadline(t *testing.T) {
 		below := bide.Open(s, bide.Timeout(time.Hour))
 		std, stop := context.WithTimeout(below, 2*time.Hour)
 		defer stop()
+		nearer, stop := context.WithTimeout(below, 30*time.Minute)
+		defer stop()
 		err := bide.Shield(std, time.Minute, func(shield context.Context) error {
 			in := bide.Open(shield, bide.Timeout(time.Hour))
 			defer in.Close(nil)
@@ -313,6 +315,8 @@ func TestStopIsADeadline(t *testing.T) {
 				check(ctx, grace)
 			}
 			check(bide.From(std), grace)
+			check(nearer, 30*time.Minute) // package context does not look up again
+			bide.Run(nearer, func(s *bide.Scope) error { check(s, 30*time.Minute); return nil })
 			later, stop := context.WithTimeout(below, time.Hour)
 			defer stop()
 			check(later, grace)
