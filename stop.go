@@ -42,9 +42,9 @@ type shutdown struct {
 // that is entered later is cut from the start. With a grace of zero or less the hard end comes before Stop returns.
 //
 // A second Stop can only shorten what is left; if it does, its reason counts, else it does nothing. [Remaining] and
-// Deadline treat the hard end as a deadline. A real deadline that comes before it still counts. On a canceled or closed
-// scope Stop still bounds the shields that are left below it. With a grace of time.Duration(clock.Forever) there is
-// only the soft phase.
+// Deadline treat the hard end as a deadline, except as [Remaining] says. A real deadline that comes before it still
+// counts. On a canceled or closed scope Stop still bounds the shields that are left below it. With a grace of
+// time.Duration(clock.Forever) there is only the soft phase.
 //
 // For the scope itself the hard end is like an explicit Cancel: its Close, or the end of its block, absorbs it, and
 // there is no TimeoutError of the scope. Services of a nursery are not cut: they are canceled when those who depend on

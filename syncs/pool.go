@@ -100,7 +100,7 @@ type Pool[T any] struct {
 	Destroy func(T)
 
 	Max   int           // how many items there may be, idle, lent, being made and being destroyed; 0: any number
-	Bound time.Duration // how long New may take; 0: as long as it wants
+	Bound time.Duration // how long New may take, in real time; 0: as long as it wants
 	Idle  time.Duration // how long an item may be idle before it is destroyed; 0: for ever
 
 	mu              step.Mutex
