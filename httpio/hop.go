@@ -45,8 +45,8 @@ func Check(resp *http.Response) error {
 }
 
 // Error answers a request that err has ended, as http.Error does: with 504 for a timeout, and then with the name of the
-// hop or scope that err blames, without its control characters; with 503 for a cancellation; otherwise with 500. The body is err's text, but for 500,
-// where it could tell too much.
+// hop or scope that err blames, without its control characters; with 503 for a cancellation; otherwise with 500. The body
+// is err's text, but for 500, where it could tell too much.
 func Error(w http.ResponseWriter, err error) {
 	var ne net.Error
 	switch {
