@@ -101,10 +101,14 @@ func (sh *shard) fire(due []Owner, now clock.Instant, r running) {
 
 // Expire is a driver of the caller's own, for a loop that moves time itself: it looks at everything whose look has
 // come by now, fires what is due, on the calling goroutine, and returns how many that were. It may run beside the
-// alarm's.
+// alarm's. The time of [clock.Monotonic] and of [clock.Boottime] nobody moves: on these a now that the clock does not
+// show yet counts as what it shows.
 func (s *Service) Expire(now clock.Instant) (fired int) {
 	if s.tell != never && clock.InBubble() {
 		return 0 // in a bubble, whose entries have timers of their own; alarms are not set from there
+	}
+	if s.tell == bySign {
+		now = min(now, s.clock.Now()) // what is linked later would not be looked at before: see floor, and Wheel.Base
 	}
 	for i := range s.shards {
 		for more := true; more; {
