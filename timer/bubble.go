@@ -69,14 +69,23 @@ func (sh *shard) linkBubbled(e *Entry, at clock.Instant) {
 	b.tell(true)
 }
 
-// Preconditions: the shard's mu held; e is linked.
-func unlinkBubbled(e *Entry) {
-	b := e.n.Owner.(*bubbled)
+// bubbledOf is e's stand-in here; nil if e is linked in another service.
+//
+// Preconditions: mu held; e is linked.
+func (sh *shard) bubbledOf(e *Entry) *bubbled {
+	if b, ok := e.n.Owner.(*bubbled); ok && b.sh == sh {
+		return b
+	}
+	return nil
+}
+
+// Preconditions: the shard's mu held; b.e is linked.
+func (b *bubbled) unlink() {
 	b.leave()
 	b.t.Stop()
 }
 
-// leave is all of unlinkBubbled that may be done outside of the bubble: the timer finds that it is over.
+// leave is all of unlink that may be done outside of the bubble: the timer finds that it is over.
 func (b *bubbled) leave() {
 	b.over = true
 	b.e.n.Owner = b.Owner
@@ -100,7 +109,7 @@ func (b *bubbled) look() {
 		b.sh.mu.Unlock()
 		return
 	}
-	unlinkBubbled(b.e)
+	b.unlink()
 	again, fired := b.Due(now)
 	if !fired && again != clock.Forever {
 		b.sh.linkBubbled(b.e, again)

@@ -74,3 +74,21 @@ func TestBubbleExpireRealTime(t *testing.T) {
 		<-fired
 	}
 }
+
+// An entry that is taken out of a service in which it is not: a mistake, but nothing breaks, and it stays where it is. The
+// number of its shard is that of the other service's bubbles, once in a while.
+func TestCancelInAnotherService(t *testing.T) {
+	a := newService(clock.Monotonic(), clock.Monotonic().NewAlarm, 2, coarse)
+	b := newService(clock.Monotonic(), clock.Monotonic().NewAlarm, 1, exact)
+	for range 4 { // one in each shard at least
+		o := new(once)
+		o.Init(o)
+		a.Schedule(&o.Entry, clock.After(time.Hour))
+		if was, _ := b.Cancel(&o.Entry); was {
+			t.Error("it was linked in a service that it was not given to")
+		}
+		if was, _ := a.Cancel(&o.Entry); !was {
+			t.Error("it is not linked any more")
+		}
+	}
+}

@@ -95,7 +95,11 @@ func (sh *shard) remove(e *Entry) bool {
 	case e.n.At() == 0:
 		return false
 	case sh.bubble:
-		unlinkBubbled(e)
+		b := sh.bubbledOf(e)
+		if b == nil {
+			return false // as below
+		}
+		b.unlink()
 	case sh.heap != nil && !sh.heap.Has(&e.n) || sh.wheel != nil && !sh.wheel.Has(&e.n):
 		return false // it is in another service: a mistake, but not one to panic for
 	default:
