@@ -49,7 +49,7 @@ type periodic struct {
 func (p *periodic) claim(due, now clock.Instant) (scheduled clock.Instant, missed int) {
 	var late time.Duration // in periods
 	if p.late == optSkip {
-		late = now.Sub(due) / p.period
+		late = max(0, now.Sub(due)/p.period) // a wall clock may have been stepped back since it came
 	}
 	p.last = due.Add(late * p.period)
 	return p.last, int(min(late, math.MaxInt))

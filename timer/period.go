@@ -40,4 +40,7 @@ func (p *Period) Claim() (scheduled clock.Instant, missed int) {
 }
 
 // Next moves on to the next tick.
-func (p *Period) Next() { p.due = p.p.next(p.s.clock.Now()) }
+func (p *Period) Next() {
+	now := p.s.clock.Now()
+	p.due = p.s.within(now, p.p.next(now))
+}

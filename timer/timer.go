@@ -59,9 +59,14 @@ func after(s *Service, d time.Duration) clock.Instant {
 		return clock.After(d)
 	}
 	now := s.clock.Now()
-	at := now.Add(d)
+	return s.within(now, now.Add(d))
+}
+
+// within is at, or Forever if it lies beyond the time in which a bubble can be told, where now was read: as
+// [clock.After] has it, the sign says where.
+func (s *Service) within(now, at clock.Instant) clock.Instant {
 	if s.tell == bySign && now < 0 && at >= 0 {
-		return clock.Forever // as clock.After does: the sign says where it was read
+		return clock.Forever
 	}
 	return at
 }
