@@ -53,7 +53,7 @@ func Blocking[T any](ctx context.Context, f func(context.Context) (T, error), op
 	err = s.run(func(ctx context.Context) error {
 		err := park.Err(ctx)
 		if err == nil && slots != nil {
-			err = slots.Acquire(ctx, 1)
+			err = take(ctx, slots)
 		}
 		switch {
 		case err != nil:
@@ -66,6 +66,19 @@ func Blocking[T any](ctx context.Context, f func(context.Context) (T, error), op
 		return err
 	})
 	return v, err
+}
+
+// take takes a slot. One that was granted when the context ended, or by who does not look at it, is given back: f is not
+// to start any more.
+func take(ctx context.Context, slots Slots) error {
+	err := slots.Acquire(ctx, 1)
+	if err != nil {
+		return err
+	}
+	if err = park.Err(ctx); err != nil {
+		slots.Release(1)
+	}
+	return err
 }
 
 // hold calls f and gives the slot back.
