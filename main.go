@@ -78,6 +78,7 @@ type program struct {
 
 	number atomic.Int32                // of the latest signal
 	unwind atomic.Pointer[timer.Timer] // since the hard end
+	left   atomic.Bool                 // f has, in whatever way
 	logged bool                        // the report; listen's, until it has ended
 }
 
@@ -118,8 +119,12 @@ func (m *program) listenAndRun(f func(context.Context) error) (code int) {
 
 func (m *program) run(f func(context.Context) error) (code int) {
 	hard := make(chan struct{}, 1)
-	m.scope.halting().hook = func() { // once, on any goroutine
-		m.unwind.Store(timer.AfterFunc(unwinding, m.leave, timer.On(m.scope.timers().Clock())))
+	m.scope.halting().hook = func() { // once, on any goroutine; perhaps when f has panicked, and somebody has recovered
+		t := timer.AfterFunc(unwinding, m.leave, timer.On(m.scope.timers().Clock()))
+		m.unwind.Store(t)
+		if m.left.Load() {
+			t.Stop()
+		}
 		hard <- struct{}{}
 	}
 	returned, over := make(chan struct{}), make(chan struct{})
@@ -135,6 +140,7 @@ func (m *program) run(f func(context.Context) error) (code int) {
 	var result error
 	err := func() error {
 		defer func() {
+			m.left.Store(true)
 			if t := m.unwind.Load(); t != nil {
 				t.Stop()
 			}

@@ -245,6 +245,21 @@ func TestMainPanics(t *testing.T) {
 	}
 }
 
+// Whoever recovers from a panic of the body goes on, also if the hard end comes at that moment or later: there is nobody
+// whom Main waits for any more, and the process is not its to end.
+func TestMainHardEndAfterAPanicBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newProgram(nil)
+		m.exit = func(code int) { t.Errorf("exit with %d", code) }
+		func() {
+			defer func() { _ = recover() }()
+			m.run(func(context.Context) error { panic("a bug") })
+		}()
+		m.scope.Stop(0, nil)
+		time.Sleep(time.Hour)
+	})
+}
+
 // The real thing runs in a process of its own: this test, again.
 const mainEnv = "BIDE_TEST_MAIN"
 
