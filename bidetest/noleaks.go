@@ -18,7 +18,8 @@ import (
 //   - goroutines that are in this module: children of nurseries, what [bide.Blocking] has left behind, waits. In a
 //     bubble, all of the bubble's;
 //   - timers and deadlines of the monotonic clock, and of the clocks given. In a bubble, of those given only: what is
-//     on the bubble's own time ends with it. (A Virtual's are looked at anyway.)
+//     on the bubble's own time ends with it. (A Virtual's are looked at anyway.) They are counted only: where one
+//     that was pending before has come or was stopped meanwhile, one that is left is not noticed.
 //
 // In a bubble it sees that bubble only, and is exact: what is parked at the end stays. Outside it sees the process, so
 // it is not for tests that run in parallel, and goroutines on their last steps get two seconds.

@@ -4,6 +4,10 @@ import "time"
 
 // A Clock is read in instants, and converts them at the edge. Implementations are comparable (a pointer, an empty
 // struct): two scopes are on the same clock if their Clock values are equal.
+//
+// What is due on one clock is in one queue, with one alarm. Only the clocks of this package that go by themselves keep
+// apart what is in a synctest bubble and what is outside. One of your own that is made of these, with an offset perhaps,
+// is to be another one, not equal, in each bubble: what a bubble leaves behind may hold up for ever who is outside.
 type Clock interface {
 	// Now reads the clock.
 	Now() Instant

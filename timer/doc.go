@@ -18,6 +18,8 @@
 //   - In a testing/synctest bubble every entry has a timer of that bubble: fake time, nothing shared. Do not use a
 //     timer, or a scope with a deadline, that was made outside: its deadline may come late.
 //   - A function that panics ends the process, as in any goroutine. One that calls runtime.Goexit ends nothing else.
+//     (Inline on a virtual clock the goroutine is that of the Advance or Jump: the panic comes out of it, and Goexit
+//     ends it. Other timers come nevertheless.)
 //
 // # Which of the two
 //

@@ -43,7 +43,7 @@ const (
 )
 
 // Inline calls the function on the driver's goroutine instead of one of its own: for callbacks that only set
-// something. While it runs, it holds up what came due in the same batch.
+// something. While it runs, it holds up what came due in the same batch. On a virtual clock that is who moves the clock.
 func Inline() Option { return Option{kind: optInline} }
 
 // On puts the timer, or the sleep, on a clock.
