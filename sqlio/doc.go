@@ -17,12 +17,15 @@
 // # Cancellation
 //
 //   - A call that a cancellation has ended returns the reason of its context, under a scope its *bide.Canceled; also if
-//     the driver calls it something else: the server's "query canceled", SQLSTATE 57014.
+//     the driver calls it something else: the server's "query canceled", SQLSTATE 57014, or what wraps the error of the
+//     context. The driver's text is kept.
 //   - Rows that have arrived are handed out; the cancellation is seen before the next one is asked for. Rows that were
 //     all read before it came are a success.
-//   - Until the loop's body is over its row is the loop's: no other query is given the connection.
+//   - Until the loop's body is over what scan has taken as sql.RawBytes is the loop's: no other query is given the
+//     connection. If it has taken none, a cancellation in the body gives the connection free at once.
 //   - A transaction whose context has ended is rolled back, not committed. What ends a transaction is out of reach of
-//     the cancellation, and bounded by 10 seconds, on the clock of the scope.
+//     the cancellation, and bounded by 10 seconds, on the clock of the scope. But one that begins just when its context
+//     ends may be rolled back by package sql, for which nobody waits.
 //
 // # Duties of the caller
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"bide.invalid/bide"
 	"bide.invalid/bide/park"
 )
 
@@ -13,14 +14,28 @@ import (
 func fault(ctx context.Context, err error) error {
 	reason := park.Err(ctx)
 	switch {
-	case reason == nil:
+	case reason == nil || wraps(err, reason):
 		return err
 	case err == ctx.Err(): // package sql's and drivers' word for it
 		return reason
-	case state(err) == queryCanceled:
+	case state(err) == queryCanceled || wraps(err, ctx.Err()):
 		return fmt.Errorf("%w (%v)", reason, err)
 	}
 	return err
+}
+
+// wraps reports whether err is end, or an annotation of it: "timeout: context deadline exceeded", as jackc/pgx says. What
+// another scope was canceled with is not looked into.
+func wraps(err, end error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if err == end {
+			return true
+		}
+		if _, ok := err.(*bide.Canceled); ok {
+			return false
+		}
+	}
+	return false
 }
 
 // The SQLSTATE of a query that was canceled on request.

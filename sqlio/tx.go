@@ -25,7 +25,7 @@ const grace = 10 * time.Second
 //
 //	T1  it does not begin: the error of BeginTx
 //	T2  it begins
-//	T3  it has begun, and ctx has ended meanwhile: rolled back
+//	T3  it has begun, and ctx has ended meanwhile: rolled back, here or by package sql, whoever is first
 //	T4  f returns an error, panics, or calls Goexit: rolled back
 //	T5  f returns nil, and ctx has ended: rolled back
 //	T6  f returns nil, and the commit is confirmed, before ctx ends or after: nil
@@ -36,6 +36,10 @@ const grace = 10 * time.Second
 // InTx runs f in a transaction: if f returns nil it is committed, and else rolled back, also if f panics or calls
 // runtime.Goexit. opts may be nil. The wait for a connection and the begin are under ctx; f's calls are, by the context that
 // they are given. f must neither commit nor roll back, nor keep tx.
+//
+// When InTx returns the transaction has ended, but for one that is left to a goroutine, as said below, and one that has
+// begun although ctx has ended meanwhile: f is not called, and package sql may still be rolling it back, on a goroutine
+// of its own.
 //
 // If ctx has ended when f returns the transaction is rolled back, and the error is the reason of ctx, or f's own. Once
 // the commit is sent, ctx does not reach it: a nil error means that it took place, canceled or not. An error means that

@@ -47,6 +47,18 @@ func TestInTx(t *testing.T) {
 		}, func(err error) bool {
 			return errors.Is(err, failure) && strings.HasSuffix(err.Error(), "(load: server: 57014)")
 		}, "begin rollback"},
+		"T4 f is canceled, in the driver's words": {&store{}, func(s *bide.Scope, _ *sql.Tx) error {
+			s.Cancel(failure)
+			return fmt.Errorf("load: %w", s.Err())
+		}, func(err error) bool {
+			return errors.Is(err, failure) && strings.HasSuffix(err.Error(), "(load: context canceled)")
+		}, "begin rollback"},
+		"T4 f is canceled, and says why": {&store{}, func(s *bide.Scope, _ *sql.Tx) error {
+			s.Cancel(context.Canceled)
+			return fmt.Errorf("load: %w", s.Check())
+		}, func(err error) bool {
+			return errors.As(err, new(*bide.Canceled)) && strings.HasPrefix(err.Error(), "load: bide: canceled")
+		}, "begin rollback"},
 		"T4 f fails, and is canceled":   {&store{}, func(s *bide.Scope, _ *sql.Tx) error { s.Cancel(nil); return io.EOF }, func(err error) bool { return err == io.EOF }, "begin rollback"},
 		"T4 joined":                     {&store{}, func(s *bide.Scope, _ *sql.Tx) error { s.Cancel(nil); return errors.Join(io.EOF, serverError("57014")) }, func(err error) bool { return errors.Is(err, io.EOF) }, "begin rollback"},
 		"T5 f ignores the cancellation": {&store{}, func(s *bide.Scope, _ *sql.Tx) error { s.Cancel(failure); return nil }, func(err error) bool { return errors.Is(err, failure) }, "begin rollback"},
