@@ -86,16 +86,11 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, sole *tail) {
 	e.returned = true
 }
 
-// received is a header as the server has read it. A header's own Get looks first whether the name is written as it should
+// received is a header as the server has read it. A header's own Values looks first whether the name is written as it should
 // be; those of package wire are.
 type received struct{ http.Header }
 
-func (h received) Get(name string) string {
-	if v := h.Header[name]; len(v) > 0 {
-		return v[0]
-	}
-	return ""
-}
+func (h received) Values(name string) []string { return h.Header[name] }
 
 // An exchange is a request under its scope.
 //

@@ -11,7 +11,8 @@ import (
 	"bide.invalid/bide/clock"
 )
 
-// A Carrier has headers: an http.Header is one.
+// A Carrier has headers: an http.Header is one. One that has the method Values as well, as http.Header has, is asked for
+// all values of a name, and not for the first only.
 type Carrier interface {
 	Get(name string) string // "" if there is none
 	Set(name, value string)
@@ -124,8 +125,9 @@ func (u unit) parse(digits string) (d time.Duration, ok bool) {
 	return time.Duration(n) * u.d, true
 }
 
-// Inject writes what is left of ctx into c: in GRPCTimeout if no header is named. A smaller one that is there stays, so
-// that a budget set by hand is not widened. Under a ctx without a deadline nothing is written; a canceled one has 0 left.
+// Inject writes what is left of ctx into c: in GRPCTimeout if no header is named. A smaller one that is there stays, of
+// several values the smallest, alone, so that a budget set by hand is not widened. Under a ctx without a deadline nothing
+// is written; a canceled one has 0 left.
 // It reads the clock, and is to be called right before the message is sent, once for each try.
 func Inject(ctx context.Context, c Carrier, names ...Header) {
 	if d := bide.Remaining(ctx); d != time.Duration(clock.Forever) {
@@ -139,10 +141,39 @@ func Put(c Carrier, d time.Duration, names ...Header) {
 		names = headers[:1]
 	}
 	for _, h := range names {
-		if there, ok := h.Parse(c.Get(string(h))); !ok || there > d {
+		switch there, n, garbage := h.least(c); {
+		case n == 0 || there > d:
 			c.Set(string(h), h.Format(d))
+		case n > 1 || garbage > 0: // whoever reads the first only must not get more
+			c.Set(string(h), h.Format(there))
 		}
 	}
+}
+
+// least is the smallest of c's values of the header, of which n are understood, and some are garbage.
+func (h Header) least(c Carrier) (d time.Duration, n int, garbage int64) {
+	if all, ok := c.(interface{ Values(name string) []string }); ok {
+		return h.leastOf(all.Values(string(h)))
+	}
+	return h.leastOf([]string{c.Get(string(h))})
+}
+
+func (h Header) leastOf(values []string) (d time.Duration, n int, garbage int64) {
+	for _, value := range values {
+		if value == "" {
+			continue
+		}
+		t, ok := h.Parse(value)
+		if !ok {
+			garbage++
+			continue
+		}
+		if n == 0 || t < d {
+			d = t
+		}
+		n++
+	}
+	return d, n, garbage
 }
 
 // Extract is the smallest budget in c's headers; 0 if there is no time left. ok is false if there is none that is
@@ -152,14 +183,11 @@ func Put(c Carrier, d time.Duration, names ...Header) {
 // proxy has added, or somebody has copied from an older message, can make the budget smaller, and never larger.
 func Extract(c Carrier) (d time.Duration, ok bool) {
 	for _, h := range headers {
-		value := c.Get(string(h))
-		if value == "" {
-			continue
+		t, n, garbage := h.least(c)
+		if garbage > 0 {
+			ignored.Add(garbage)
 		}
-		switch t, understood := h.Parse(value); {
-		case !understood:
-			ignored.Add(1)
-		case !ok || t < d:
+		if n > 0 && (!ok || t < d) {
 			d, ok = t, true
 		}
 	}

@@ -159,6 +159,10 @@ func TestExtract(t *testing.T) {
 		{http.Header{"Grpc-Timeout": {"9S"}, "Request-Timeout": {"2"}}, 2 * time.Second, true, 0},
 		{http.Header{"Grpc-Timeout": {"2S"}, "Request-Timeout": {"9"}}, 2 * time.Second, true, 0},
 		{http.Header{"Grpc-Timeout": {"9S"}, "Connect-Timeout-Ms": {"8000"}, "X-Envoy-Expected-Rq-Timeout-Ms": {"0"}}, 0, true, 0},
+		// Also of several of one name, which a proxy may make of one.
+		{http.Header{"Grpc-Timeout": {"9S", "2S", "5S"}}, 2 * time.Second, true, 0},
+		{http.Header{"Grpc-Timeout": {"", "2S"}}, 2 * time.Second, true, 0},
+		{http.Header{"Grpc-Timeout": {"soon", "2S", "now"}, "Request-Timeout": {"9", "3"}}, 2 * time.Second, true, 2},
 		// Garbage is ignored, and counted.
 		{http.Header{"Grpc-Timeout": {"soon"}}, 0, false, 1},
 		{http.Header{"Grpc-Timeout": {"soon"}, "Request-Timeout": {"2"}}, 2 * time.Second, true, 1},
@@ -173,6 +177,12 @@ func TestExtract(t *testing.T) {
 		}
 	}
 }
+
+// only is a Carrier, and no more.
+type only struct{ h http.Header }
+
+func (o only) Get(name string) string { return o.h.Get(name) }
+func (o only) Set(name, value string) { o.h.Set(name, value) }
 
 func TestInject(t *testing.T) {
 	ctx, vc := bidetest.Virtual(t)
@@ -198,6 +208,18 @@ func TestInject(t *testing.T) {
 	check(s, http.Header{"Grpc-Timeout": {"1S"}}, "Grpc-Timeout 1S") // set by hand, and smaller
 	check(s, http.Header{"Grpc-Timeout": {"9S"}}, "Grpc-Timeout 1500000u")
 	check(s, http.Header{"Grpc-Timeout": {"soon"}}, "Grpc-Timeout 1500000u")
+	for _, there := range []http.Header{{"Grpc-Timeout": {"9S", "1S"}}, {"Grpc-Timeout": {"1S", "9S"}}, {"Grpc-Timeout": {"soon", "1S"}}} {
+		check(s, there, "Grpc-Timeout 1000000u")
+		if n := len(there["Grpc-Timeout"]); n != 1 {
+			t.Errorf("%d values", n)
+		}
+	}
+	check(s, http.Header{"Grpc-Timeout": {"9S", "5S"}}, "Grpc-Timeout 1500000u")
+	// Who has only Get is asked for one value.
+	get := only{http.Header{"Grpc-Timeout": {"1S"}}}
+	if d, ok := wire.Extract(get); d != time.Second || !ok {
+		t.Error(d, ok)
+	}
 	// For the next try the rest is what is left then.
 	h := http.Header{}
 	wire.Inject(s, h)
