@@ -20,9 +20,9 @@ const (
 )
 
 // Serve serves on l until ctx drains ([bide.Draining]): then it takes no new connection, lets the requests that were
-// begun come to their end, and closes the connections that are idle. What is left when ctx is canceled, at the hard end
-// of a stop, is cut off. It returns when every handler has; l is closed by then. Connections that handlers have hijacked
-// are theirs.
+// begun come to their end, and closes the connections that are idle; one that has not said anything yet, or not all of
+// its first header, counts as idle when it is 5 s old. What is left when ctx is canceled, at the hard end of a stop, is
+// cut off. It returns when every handler has; l is closed by then. Connections that handlers have hijacked are theirs.
 //
 // The result is nil after a drain, or if the server was shut down by others; what ended ctx, if that came before everybody
 // was done; and the listener's error if that has failed. In that case, too, what was begun comes to its end first.
