@@ -61,14 +61,15 @@ func parseStacks(text, pkg string) []Stack {
 
 // parseStack reads the traceback of one goroutine; frames is nil if there is no mark in it.
 //
-//	goroutine 7 [chan receive, 2 minutes]:
+//	goroutine 7 [chan receive, 2 minutes labels:{"bide": "main"}]:
 //	m.example/x/park.(*Waiter).await(0xc0000b2000, …)
 //		/src/x/park/waiter.go:238 +0x85
 //	created by …
 func parseStack(text, pkg string) (state string, frames []string) {
 	head, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if _, s, ok := strings.Cut(head, "["); ok {
-		state, _, _ = strings.Cut(s, "]:")
+		state, _, _ = strings.Cut(s, " labels:{") // Go 1.27, by default; they may contain anything
+		state, _, _ = strings.Cut(state, "]:")
 	}
 	marked := false
 	lines := strings.Split(rest, "\n")

@@ -273,7 +273,7 @@ func TestParseStacks(t *testing.T) {
 main.main()
 	/src/main.go:10 +0x1d
 
-goroutine 18 [chan receive, 2 minutes]:
+goroutine 18 [chan receive, 2 minutes labels:{"bide": "main/a[x]: b"}]:
 m.example/x/park.(*Waiter).await(0xc0000b2000, {0x0, 0x0})
 	/src/x/park/waiter.go:238 +0x85
 m.example/x/park.(*Waiter).Wait(...)
