@@ -86,8 +86,8 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, sole *tail) {
 	e.returned = true
 }
 
-// received is a header as the server has read it. A header's own Values looks first whether the name is written as it should
-// be; those of package wire are.
+// received is a header as the server has read it. A header's own Values looks first whether the name is written as it
+// should be; those of package wire are.
 type received struct{ http.Header }
 
 func (h received) Values(name string) []string { return h.Header[name] }

@@ -127,8 +127,8 @@ func (u unit) parse(digits string) (d time.Duration, ok bool) {
 
 // Inject writes what is left of ctx into c: in GRPCTimeout if no header is named. A smaller one that is there stays, of
 // several values the smallest, alone, so that a budget set by hand is not widened. Under a ctx without a deadline nothing
-// is written; a canceled one has 0 left.
-// It reads the clock, and is to be called right before the message is sent, once for each try.
+// is written; a canceled one has 0 left. It reads the clock, and is to be called right before the message is sent, once
+// for each try.
 func Inject(ctx context.Context, c Carrier, names ...Header) {
 	if d := bide.Remaining(ctx); d != time.Duration(clock.Forever) {
 		Put(c, d, names...)
@@ -140,8 +140,9 @@ func Put(c Carrier, d time.Duration, names ...Header) {
 	if len(names) == 0 {
 		names = headers[:1]
 	}
+	all, _ := c.(lister)
 	for _, h := range names {
-		switch there, n, garbage := h.least(c); {
+		switch there, n, garbage := h.least(c, all); {
 		case n == 0 || there > d:
 			c.Set(string(h), h.Format(d))
 		case n > 1 || garbage > 0: // whoever reads the first only must not get more
@@ -150,15 +151,18 @@ func Put(c Carrier, d time.Duration, names ...Header) {
 	}
 }
 
-// least is the smallest of c's values of the header, of which n are understood, and some are garbage.
-func (h Header) least(c Carrier) (d time.Duration, n int, garbage int64) {
-	if all, ok := c.(interface{ Values(name string) []string }); ok {
-		return h.leastOf(all.Values(string(h)))
-	}
-	return h.leastOf([]string{c.Get(string(h))})
-}
+// A lister is a Carrier that has all values of a name.
+type lister interface{ Values(name string) []string }
 
-func (h Header) leastOf(values []string) (d time.Duration, n int, garbage int64) {
+// least is the smallest of the values of the header in c, or in all, if that is not nil. n are understood, and some are
+// garbage.
+func (h Header) least(c Carrier, all lister) (d time.Duration, n int, garbage int64) {
+	var values []string
+	if all != nil {
+		values = all.Values(string(h))
+	} else {
+		values = []string{c.Get(string(h))}
+	}
 	for _, value := range values {
 		if value == "" {
 			continue
@@ -182,8 +186,9 @@ func (h Header) leastOf(values []string) (d time.Duration, n int, garbage int64)
 // All the headers of this package are read, in the order of their constants, and none counts more than another: what a
 // proxy has added, or somebody has copied from an older message, can make the budget smaller, and never larger.
 func Extract(c Carrier) (d time.Duration, ok bool) {
+	all, _ := c.(lister)
 	for _, h := range headers {
-		t, n, garbage := h.least(c)
+		t, n, garbage := h.least(c, all)
 		if garbage > 0 {
 			ignored.Add(garbage)
 		}
