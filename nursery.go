@@ -164,16 +164,7 @@ func (n *Nursery) TryGo(f func(context.Context) error, opts ...Option) bool {
 func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 	n.admit(&callService, f)
 	defer n.count(aChild) // it is one for the moment: who counts a service finds the scope of them all
-	n.mu.Lock()
-	if n.services == nil {
-		n.services = &Scope{}
-		n.services.state.Store(n.services.init(&callServices, &n.scope.Scope))
-		if registry.On() {
-			n.services.tell() // before those below it
-		}
-	}
-	s := n.services
-	n.mu.Unlock()
+	s := n.served()
 	var own *Scope
 	if len(opts) > 0 {
 		own = newScope(opts)
@@ -181,6 +172,32 @@ func (n *Nursery) Service(f func(context.Context) error, opts ...Option) {
 	}
 	n.enter("Service", aService)
 	go n.service(f, own)
+}
+
+// served is the scope of all services, made by the first.
+func (n *Nursery) served() *Scope {
+	n.mu.Lock()
+	s := n.services
+	n.mu.Unlock()
+	if s != nil {
+		return s
+	}
+	made := &Scope{}
+	made.state.Store(made.init(&callServices, &n.scope.Scope))
+	if registry.On() {
+		made.tell() // before those below it, and without a lock: an observer may use the nursery, or whoever logs its panic
+	}
+	step.At("nursery.services")
+	n.mu.Lock()
+	if n.services == nil {
+		n.services = made
+	}
+	s = n.services
+	n.mu.Unlock()
+	if s != made {
+		made.close() // two were the first
+	}
+	return s
 }
 
 // Cancel cancels the nursery's scope, and with it the body and all children. WithNursery drops that, and returns nil if
