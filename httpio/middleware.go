@@ -1,6 +1,7 @@
 package httpio
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -33,7 +34,8 @@ const linger = time.Second
 //
 // What the server itself writes when the handler has returned, the end of the answer, has until the bound and a second
 // more, a second if it is late; then the connection is closed. Below [Serve] that costs next to nothing in HTTP/1,
-// elsewhere a write deadline. A WriteTimeout of the server that is shorter than that stays.
+// elsewhere a write deadline. A WriteTimeout of the server that ends before that stays; so it does when the scope ends while
+// the handler runs.
 //
 // A panic is let through, without an answer. A connection that was hijacked is the handler's: it has no deadline, and only
 // the context still ends.
@@ -116,6 +118,7 @@ type exchange struct {
 // watch is what an armed exchange has.
 type watch struct {
 	stop    func() bool    // over; nil: left
+	start   clock.Instant  // of the scope; Forever: not known
 	leaving sync.WaitGroup // until over is through
 	body    requestBody    // the zero one: there is none to read
 	poked   bool           // a read of the body was ended; to be looked at after leave
@@ -139,6 +142,10 @@ func (e *exchange) arm() {
 		e.watch = &watch{}
 	}
 	if w := e.watch; w.stop == nil {
+		w.start = clock.Forever
+		if due, ok := e.scope.Value(park.Key{}).(bounded).Due(); ok && due != clock.Forever {
+			w.start = due.Add(-e.bound)
+		}
 		w.leaving.Add(1)
 		w.stop = e.scope.AfterFunc(e.over)
 	}
@@ -157,7 +164,9 @@ func (e *exchange) over() {
 		e.watch.poked = true
 		_ = c.SetReadDeadline(now.Add(-time.Second)) // a writer of another kind may have no deadlines
 	}
-	_ = c.SetWriteDeadline(now.Add(linger))
+	if w := e.watch; w.start == clock.Forever || !e.sooner(e.scope, clock.Now().Sub(w.start)) {
+		_ = c.SetWriteDeadline(now.Add(linger))
+	}
 }
 
 // leave: E3. It reports whether over has run.
@@ -208,7 +217,7 @@ func (e *exchange) end(r *http.Request, t *tail, sole bool) {
 	if !over && left < time.Duration(clock.Forever)-linger && answers(e.ResponseWriter) {
 		if t != nil {
 			t.asked.Store(int64(clock.After(left))) // T1
-		} else if !e.sooner(r, left) {
+		} else if !e.sooner(r.Context(), max(e.bound, left)) {
 			_ = c.SetWriteDeadline(time.Now().Add(left + linger))
 		}
 	}
@@ -224,10 +233,10 @@ func (e *exchange) end(r *http.Request, t *tail, sole bool) {
 }
 
 // sooner reports whether the write deadline that the server has set when the request came (WriteTimeout) still holds, and
-// is sooner than that of left and a second more.
-func (e *exchange) sooner(r *http.Request, left time.Duration) bool {
-	srv, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
-	return ok && srv.WriteTimeout > 0 && srv.WriteTimeout-linger < max(e.bound, left) && !e.moved.Load()
+// is sooner than a second after d has passed since then.
+func (e *exchange) sooner(ctx context.Context, d time.Duration) bool {
+	srv, ok := ctx.Value(http.ServerContextKey).(*http.Server)
+	return ok && srv.WriteTimeout > 0 && srv.WriteTimeout-linger < d && !e.moved.Load()
 }
 
 // bounded is a scope's host. Due is the scope's own deadline; it reports false on another clock than the monotonic one.

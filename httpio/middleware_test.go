@@ -623,6 +623,42 @@ func TestMiddlewareWriteTimeout(t *testing.T) {
 	}
 }
 
+// It holds also if the scope ends while the handler runs; before the last second it is the sooner one only if it is.
+func TestMiddlewareWriteTimeoutOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		timeout time.Duration
+		cancel  bool // at once, and not by the bound
+		move    bool
+		want    string
+	}{
+		"shorter":           {10 * time.Millisecond, false, false, ""},
+		"shorter, moved":    {10 * time.Millisecond, false, true, "SetWriteDeadline SetWriteDeadline"},
+		"longer":            {time.Minute, false, false, "SetWriteDeadline"},
+		"canceled":          {30 * time.Second, true, false, "SetWriteDeadline"},
+		"canceled, shorter": {time.Second / 2, true, false, ""},
+	} {
+		bound := 20 * time.Millisecond
+		if c.cancel {
+			bound = time.Hour
+		}
+		w := &fakeWriter{ResponseWriter: httptest.NewRecorder()}
+		ctx := context.WithValue(t.Context(), http.ServerContextKey, &http.Server{WriteTimeout: c.timeout})
+		httpio.Middleware(bound, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if c.move {
+				http.NewResponseController(w).SetWriteDeadline(time.Time{})
+			}
+			w.Write(make([]byte, 4<<10))
+			if c.cancel {
+				bide.From(r.Context()).Cancel(nil)
+			}
+			<-r.Context().Done()
+		})).ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+		if got := strings.Join(w.calls, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // A client that waits no more has nobody work for it.
 func TestMiddlewareNothingLeft(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
