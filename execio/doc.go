@@ -29,7 +29,8 @@
 // # Concurrency
 //
 // Everything is safe for concurrent use. For each command that runs there is one goroutine, which waits for its end in
-// a system call, beside those of package os/exec; and while its Stdin is read, unless that is a file, another one.
+// a system call, beside those of package os/exec; and while its Stdin is read, unless that is a file or in memory, another
+// one.
 //
 // # Duties of the caller
 //

@@ -58,8 +58,9 @@ func Run(ctx context.Context, cmd *exec.Cmd) error { return Runner{}.Run(ctx, cm
 // telling or from killing some process is joined to it. If ctx is canceled already, nothing is started.
 // cmd.ProcessState tells how the process ended.
 //
-// cmd is changed: a Stdin that is no file is put into a reader that can be left; it gets a process group of its own,
-// unless its SysProcAttr has one of Setpgid, Setsid and Foreground; and WaitDelay, if it is 0, becomes Grace.
+// cmd is changed: a Stdin that is neither a file nor in memory (as a bytes.Reader is) is put into a reader that can be
+// left; it gets a process group of its own, unless its SysProcAttr has one of Setpgid, Setsid and Foreground; and
+// WaitDelay, if it is 0, becomes Grace.
 //
 // Where cmd.Stdout, Stderr or Stdin need a pipe, a process that holds it open cannot hang Run. If the command has ended
 // by itself and somebody else holds the pipe, the rest of the output is read for WaitDelay, then Run returns

@@ -1,9 +1,11 @@
 package execio
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 )
 
@@ -17,9 +19,11 @@ type stdin struct {
 	err  error // of Read when it is over
 }
 
-// cuttable puts cmd's Stdin into one, unless it is a file, which the command reads itself: then it is nil.
+// cuttable puts cmd's Stdin into one, unless it is a file, which the command reads itself, or in memory, where no Read
+// hangs: then it is nil.
 func cuttable(cmd *exec.Cmd) *stdin {
-	if _, ok := cmd.Stdin.(*os.File); ok || cmd.Stdin == nil {
+	switch cmd.Stdin.(type) {
+	case nil, *os.File, *bytes.Reader, *bytes.Buffer, *strings.Reader:
 		return nil
 	}
 	s := &stdin{Reader: cmd.Stdin, over: make(chan struct{})}

@@ -58,6 +58,23 @@ func TestStdinIsSilentRealTime(t *testing.T) {
 	c.gone()
 }
 
+// A Stdin in memory is left as it is: package os/exec has its own way for it, and closing the pipe ends that.
+func TestStdinInMemoryRealTime(t *testing.T) {
+	all := make([]byte, 1<<20) // more than a pipe takes
+	for _, in := range []io.Reader{bytes.NewReader(all), bytes.NewBuffer(all), strings.NewReader(string(all))} {
+		c := newCrew(t)
+		cmd := c.sh(`exec 3<&0; sleep 1000 & exit 0`)
+		cmd.Stdin, cmd.WaitDelay = in, time.Millisecond
+		if err := execio.Run(t.Context(), cmd); !errors.Is(err, exec.ErrWaitDelay) {
+			t.Errorf("%T, which somebody holds: %v", in, err)
+		}
+		c.Dismiss()
+		if cmd.Stdin != in {
+			t.Errorf("%T has become a %T", in, cmd.Stdin)
+		}
+	}
+}
+
 // Every byte of a Stdin comes to the command, whatever its pieces, and so does its error to the caller.
 func TestStdin(t *testing.T) {
 	all := strings.Repeat("0123456789abcdef", 1<<14)
