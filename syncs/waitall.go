@@ -13,7 +13,8 @@ import (
 // them at once, so that an [Event] which is set and reset meanwhile counts, and their order does not matter. A source is
 // waited for once; to be named twice changes nothing. Without sources it returns at once. A second [Recv] panics. It
 // starts no goroutine, and allocates nothing once the pools are warm; it costs a waiter and a registration for each
-// source that is not ready.
+// source that is not ready. (For one that can be closed a scope has the context above it call it, as for Done: once, some
+// allocations; and if that is of a kind which package context does not know, package context starts a goroutine.)
 //
 // # Cancellation
 //
