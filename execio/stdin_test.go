@@ -48,9 +48,7 @@ func TestStdinIsSilentRealTime(t *testing.T) {
 	cmd = c.sh(`echo $$; exit 0`)
 	cmd.Stdin, cmd.Stdout = silent(), out
 	b = start(t.Context(), execio.Runner{Grace: long}.Run, cmd)
-	for pid := <-out.c; !isZombie(pid); {
-		time.Sleep(time.Millisecond)
-	}
+	awaitEnd(t, <-out.c)
 	b.cancel(nil)
 	if err := b.wait(); err != nil { // the command itself has succeeded
 		t.Errorf("ended by itself, then canceled: %v", err)

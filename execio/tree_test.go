@@ -7,14 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/execio"
@@ -209,9 +211,7 @@ func TestSuccessIsKept(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cmd := c.sh(`echo $$`)
 	cmd.Stdout = writer(func(b []byte) (int, error) {
-		for !isZombie(strings.TrimSpace(string(b))) {
-			time.Sleep(time.Millisecond) // the system tells nobody but its parent's wait
-		}
+		awaitEnd(t, strings.TrimSpace(string(b)))
 		cancel()
 		return len(b), nil
 	})
@@ -238,9 +238,21 @@ func TestSuccessIsKept(t *testing.T) {
 	}
 }
 
-func isZombie(pid string) bool {
-	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	return err != nil || strings.Contains(string(stat), ") Z ")
+// awaitEnd returns when a command has ended, and leaves it to Run to reap it. ECHILD: Run has.
+func awaitEnd(t *testing.T, pid string) {
+	t.Helper()
+	n, err := strconv.Atoi(pid)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	err = unix.EINTR
+	for err == unix.EINTR {
+		err = unix.Waitid(unix.P_PID, n, nil, unix.WEXITED|unix.WNOWAIT, nil)
+	}
+	if err != nil && err != unix.ECHILD {
+		t.Errorf("waiting for %d: %v", n, err)
+	}
 }
 
 // A process that holds the pipe when the command has ended by itself: exec.ErrWaitDelay, and it lives on.
@@ -265,9 +277,7 @@ func TestPipeIsHeldRealTime(t *testing.T) {
 	cmd = c.sh(`sleep 1000 & echo $$; exit 0`)
 	cmd.Stdout = out
 	b = start(t.Context(), execio.Runner{Grace: long}.Run, cmd)
-	for pid := <-out.c; !isZombie(pid); {
-		time.Sleep(time.Millisecond)
-	}
+	awaitEnd(t, <-out.c)
 	b.cancel(nil)
 	if err := b.wait(); err != nil { // the command itself has succeeded
 		t.Errorf("Run returned %v", err)
@@ -348,9 +358,7 @@ func TestKillPanics(t *testing.T) {
 	cmd.Stdout = writer(func(b []byte) (int, error) {
 		pid := strings.TrimSpace(string(b))
 		go func() {
-			for !isZombie(pid) { // until it is reaped
-				time.Sleep(time.Millisecond)
-			}
+			awaitEnd(t, pid)
 			cancel()
 		}()
 		return len(b), nil

@@ -338,10 +338,9 @@ func TestTransportFails(t *testing.T) {
 	}
 }
 
-// After an upgrade the body can be written to.
-func TestTransportUpgrade(t *testing.T) {
-	bidetest.NoLeaks(t)
-	server := start(t, context.Background(), false, httpio.Middleware(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+// upgrades is a handler that leaves the connection to answer.
+func upgrades(t *testing.T, answer func(conn net.Conn, r *bufio.Reader)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		conn, buf, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
@@ -349,7 +348,15 @@ func TestTransportUpgrade(t *testing.T) {
 		}
 		defer conn.Close()
 		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
-		line, err := buf.ReadString('\n')
+		answer(conn, buf.Reader)
+	})
+}
+
+// After an upgrade the body can be written to.
+func TestTransportUpgrade(t *testing.T) {
+	bidetest.NoLeaks(t)
+	server := start(t, context.Background(), false, httpio.Middleware(time.Minute, upgrades(t, func(conn net.Conn, r *bufio.Reader) {
+		line, err := r.ReadString('\n')
 		if err != nil {
 			t.Error(err)
 		}
@@ -382,15 +389,8 @@ func TestTransportUpgrade(t *testing.T) {
 
 // Through a proxy the end of one direction is passed on, as without a Tripper: the answer to all that was said comes back.
 func TestTransportUpgradeHalfClose(t *testing.T) {
-	backend := start(t, context.Background(), false, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		conn, buf, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer conn.Close()
-		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
-		b, err := io.ReadAll(buf)
+	backend := start(t, context.Background(), false, upgrades(t, func(conn net.Conn, r *bufio.Reader) {
+		b, err := io.ReadAll(r)
 		fmt.Fprintf(conn, "%q, %v", b, err)
 	}))
 	u, err := url.Parse(backend.URL)
