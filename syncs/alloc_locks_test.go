@@ -130,8 +130,8 @@ func TestAllocsLocksContended(t *testing.T) {
 				x.grant()
 			})
 			noAllocs(t, x.name+", "+name, func() {
-				if !x.take() {
-					t.Error("not free")
+				for !x.take() { // a RWMutex whose Unlock is under way says no
+					yield()
 				}
 				ask()
 				if err := x.wait(); err != nil {

@@ -206,7 +206,7 @@ func TestMutexStarvation(t *testing.T) {
 				}
 			})
 		}
-		for range 10 {
+		for range rounds(10) {
 			for before := barged.Load(); barged.Load() == before; {
 				yield()
 			}

@@ -140,7 +140,8 @@ func (m *RWMutex) LockUntil(deadline clock.Instant) error {
 	return m.lockSlow(context.Background(), deadline)
 }
 
-// TryLock takes the lock for writing if it is free, and reports whether it has.
+// TryLock takes the lock for writing if it is free, and reports whether it has. For a moment it may report false although
+// nobody is inside: while an Unlock, whose readers have come and gone meanwhile, has not returned.
 func (m *RWMutex) TryLock() bool {
 	if m.word.Load() != 0 || !m.w.TryLock() {
 		return false
@@ -385,6 +386,7 @@ func (m *RWMutex) unlockSlow() {
 // leave ends the part of the writer that holds w, inside or draining, and lets in all readers that wait.
 func (m *RWMutex) leave() {
 	m.admit()
+	step.At("rwmutex.leave")
 	m.w.Unlock()
 }
 

@@ -361,7 +361,7 @@ func TestRWMutexStarvation(t *testing.T) {
 		atProcs(t, func(t *testing.T) {
 			var m syncs.RWMutex
 			var over atomic.Bool
-			var rounds atomic.Int64
+			var taken atomic.Int64
 			var group sync.WaitGroup
 			for range 3 {
 				group.Go(func() {
@@ -369,13 +369,13 @@ func TestRWMutexStarvation(t *testing.T) {
 						if err := many.until(&m, clock.Forever); err != nil {
 							t.Error(err)
 						}
-						rounds.Add(1)
+						taken.Add(1)
 						many.unlock(&m)
 					}
 				})
 			}
-			for range 5 {
-				for before := rounds.Load(); rounds.Load() == before; {
+			for range rounds(5) {
+				for before := taken.Load(); taken.Load() == before; {
 					yield()
 				}
 				if err := one.lock(&m, context.Background()); err != nil {
@@ -388,7 +388,7 @@ func TestRWMutexStarvation(t *testing.T) {
 			if !m.Idle() {
 				t.Error("something is left")
 			}
-			t.Logf("one to %s among %d to %s", one.name, rounds.Load(), many.name)
+			t.Logf("one to %s among %d to %s", one.name, taken.Load(), many.name)
 		})
 	}
 }

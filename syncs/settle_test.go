@@ -24,6 +24,15 @@ func some(n int) int {
 	return n
 }
 
+// rounds is n, or one where steps are scheduled: each of them that rests yields some hundred times, and beside goroutines
+// that never yield, on one processor, each of these takes 10 ms.
+func rounds(n int) int {
+	if step.On {
+		return 1
+	}
+	return n
+}
+
 // race runs fs at the same time, from the moment at which ready reports true. The caller waits for them.
 func race(ready func() bool, fs ...func()) *sync.WaitGroup {
 	var group sync.WaitGroup
