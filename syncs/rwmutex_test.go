@@ -116,6 +116,7 @@ func TestRWMutexUntil(t *testing.T) {
 				t.Errorf("%v after %v", err, time.Since(start))
 			}
 			c[1].unlock(&m)
+			synctest.Wait() // for the unlock of c[0] to return
 			if !m.Idle() {
 				t.Error("something is left")
 			}
