@@ -16,10 +16,11 @@ type Stack struct {
 	Frames []string // the innermost first: function, file and line
 }
 
-// marks are the functions whose callers are told of: what runs scopes' bodies and nurseries' children, and what waits
-// under a scope.
-var marks = [...]string{".(*Scope).run(", ".WithNursery(", ".(*Nursery).child(", ".(*Nursery).scoped(", ".(*Nursery).service(",
-	".(*handover[", ".leave[", "/park.(*Waiter).Wait("}
+// marks are the functions whose callers are told of: what runs scopes' bodies, nurseries' children and a server's
+// handlers, and what waits under a scope.
+var marks = [...]string{".(*Scope).run(", ".WithNursery(", ".(*Nursery).child(", ".(*Nursery).scoped(",
+	".(*Nursery).service(", ".(*handover[", ".leave[", "/httpio.(*gate).ServeHTTP(", "/httpio.(*middleware).serve(",
+	"/park.(*Waiter).Wait("}
 
 // takeStacks takes the stacks of the process's goroutines, and keeps those with a mark in them.
 func takeStacks() []Stack {

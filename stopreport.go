@@ -42,8 +42,8 @@ func (s *Scope) StopReport() *StopReport {
 }
 
 // Stacks adds stacks of goroutines to a scope's [StopReport]: of those that wait under a scope, or run a scope's
-// function or a nursery's child, in the whole process. Taking the stacks stops the process for a moment, longer the
-// more goroutines there are. [Main] has it always.
+// function, a nursery's child or a handler of package httpio, in the whole process. Taking the stacks stops the process
+// for a moment, longer the more goroutines there are. [Main] has it always.
 func Stacks() Option { return Option{kind: optStacks} }
 
 // collect makes the report: the scopes are still as the hard end finds them.
