@@ -19,7 +19,7 @@ import (
 //		case job := <-jobs:
 //			do(ctx, job)
 //		case <-draining:
-//			return nil
+//			return bide.Check(ctx) // nil, unless ctx is canceled
 //		}
 //	}
 //
