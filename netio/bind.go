@@ -13,7 +13,7 @@ import (
 
 // Bind returns c with all its reads and writes under ctx, for code that takes a net.Conn, an io.Reader or an io.Writer.
 // If c is a [Conn], or bound itself, it is bound once more, and the connection is the same: one may be bound to the
-// scope of each request in turn.
+// scope of each request in turn. Close what Bind returns, or the Conn, and not the net.Conn below.
 //
 // io.Copy from and to it does what it would do with the connection itself, such as splice or sendfile. One from it, and
 // one to it from a regular file or another connection, is one operation: others in that direction wait until it is over.

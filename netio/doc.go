@@ -42,9 +42,9 @@
 //
 //   - Make one [Conn] of a net.Conn, and do not use the net.Conn beside it. For several contexts, [Bind] the Conn
 //     several times.
-//   - Close it. A scope that lives long keeps a connection that was used under it and not closed. The other way round,
-//     an idle connection keeps the last context of each direction, with its values, until it is closed, or used under
-//     another one.
+//   - Close it, or what Bind has made of it; to close the net.Conn is not enough. A scope that lives long keeps a
+//     connection that was used under it and not closed. The other way round, an idle connection keeps the last context
+//     of each direction, with its values, until it is closed, or used under another one.
 //   - The connection's SetReadDeadline and SetWriteDeadline are called while a scope is being canceled: those of a type
 //     of your own must not block, nor panic, nor wait for a Read that is under way. One that has no deadlines cannot be
 //     used here, and every operation says so.

@@ -12,7 +12,7 @@ import (
 
 // Pipe carries bytes between a and b, in both directions, until both have ended: for a proxy. The bound of ctx is the
 // total. If nothing has moved in either direction for idle, it returns a *[bide.TimeoutError]; 0 is no such bound, but
-// then a peer that is gone, and whose end nobody was told of, may hold it for ever. It neither closes a nor b.
+// then a peer that is gone, and whose end nobody was told of, may hold it for ever. It closes neither a nor b.
 //
 // The end of one direction is passed on by CloseWrite, and the other goes on. If the connection has no CloseWrite, both
 // end. An error of one direction ends the other, and is returned.
