@@ -17,7 +17,7 @@ Prints the seconds that are left until the deadline that was inherited, from bid
 program that uses the library: 4.997. It is 0.001 if the deadline has passed, since 0 is no limit
 to most programs. Without a deadline it prints nothing.
 
-  t=$(bide left); curl ${t:+--max-time "$t"} https://example.org
+  t=$(bide left || :); curl ${t:+--max-time "$t"} https://example.org
 
 exit code: 0 there is a deadline, 1 there is none, or it could not be printed, 2 the command line
 was not understood
