@@ -16,7 +16,7 @@ type Ledger []LedgerEntry
 type LedgerEntry struct {
 	Kind  park.Kind
 	Open  int           // waits that the expiry ended
-	Count int           // with [Account]: waits that have ended, one way or the other
+	Count int           // with Account: waits that have ended, one way or the other
 	Total time.Duration // with Account: how long these were, together
 }
 

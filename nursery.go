@@ -13,9 +13,11 @@ import (
 // A Nursery is a scope whose goroutines all end before it does: see [WithNursery]. Its methods are safe for concurrent
 // use, also by its children.
 //
-// The state is alive, and its transitions are enter and count. None is possible once it is 0: whoever makes it 0 is the
-// last of all, and lets WithNursery go on. Where only services are left, they are told to end, perhaps several times,
-// since a service may add a child.
+// # State
+//
+// It is the word alive, and its transitions are enter and count. None is possible once it is 0: whoever makes it 0 is
+// the last of all, and lets WithNursery go on. Where only services are left, they are told to end, perhaps several
+// times, since a service may add a child.
 type Nursery struct {
 	scope     named
 	alive     atomic.Uint64 // theBody, and aChild and aService for each, also for a child that waits for a slot

@@ -40,8 +40,9 @@ type Runner struct {
 	// Subreaper says that this process is a child subreaper (prctl, PR_SET_CHILD_SUBREAPER), or process 1, and lives
 	// for this one command: all its descendants are the command's tree, and Run reaps the orphans among them while it
 	// runs. Children that it has when Run is called are not, nor what comes from them, as far as that was seen while
-	// its parent lived. Run does not make the process one: that changes the parent of processes which others have started. It is
-	// for programs whose whole purpose is to run a command. Other systems than Linux: [errors.ErrUnsupported].
+	// its parent lived. Run does not make the process one: that changes the parent of processes which others have
+	// started. It is for programs whose whole purpose is to run a command. Other systems than Linux:
+	// [errors.ErrUnsupported].
 	Subreaper bool
 }
 

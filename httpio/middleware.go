@@ -22,9 +22,10 @@ const linger = time.Second
 
 // Middleware returns a handler that calls next in a scope, which is the request's context: bounded by max, or by what the
 // client has left, if that is less and the request's headers say so ([wire.Extract]); if nothing is left, next is not
-// called. The scope has the option
-// [bide.Account], and the request's method and path for a name; opts, which are those of [bide.Open] without a bound, can
-// change the name.
+// called. The scope has the option [bide.Account], and the request's method and path for a name; opts, which are those
+// of [bide.Open] without a bound, can change the name.
+//
+// It waits for next, as http.TimeoutHandler does not: a handler that looks at no context keeps its client waiting.
 //
 // When the scope ends, by its bound, since the client has left, or with the server's context, a read of the request's
 // body returns why, and what is being written has a second left; both through http.ResponseController, and while the
