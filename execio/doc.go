@@ -35,6 +35,7 @@
 // # Duties of the caller
 //
 //   - Commands are made by exec.Command, not exec.CommandContext: the context is an argument of Run.
+//   - A command that is to know its deadline is told by cmd.Env = wire.Environ(ctx): Run does not do it.
 //   - Nobody else waits for children of this process by wait(-1).
 //   - A command that is to read from the terminal needs the caller's process group, or to be the foreground one:
 //     SysProcAttr{Setpgid: true, Pgid: syscall.Getpgrp()}, or Foreground.

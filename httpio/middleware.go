@@ -31,7 +31,8 @@ const linger = time.Second
 // body returns why, and what is being written has a second left; both through http.ResponseController, and while the
 // handler runs no deadline is set before that. A handler that writes in that time is heard. If it has returned and
 // nothing was written, the answer is 504, with the name of the scope, where its own bound was the end, and 503 otherwise:
-// also for a handler that meant to answer 200 by writing nothing, when it was too late.
+// also for a handler that meant to answer 200 by writing nothing, when it was too late. An answer that was cut in its
+// middle may look whole to the client, unless the handler panics with http.ErrAbortHandler.
 //
 // What the server itself writes when the handler has returned, the end of the answer, has until the bound and a second
 // more, a second if it is late; then the connection is closed. Below [Serve] that costs next to nothing in HTTP/1,
