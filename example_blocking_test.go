@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/clock"
 )
 
 // read stands for a call that knows no context.
@@ -35,16 +36,18 @@ func ExampleBlocking() {
 
 // At most as many abandoned calls are under way as there are slots: here a channel is made into Slots.
 func ExampleSlot() {
-	l := make(slots, 1)
-	release := make(chan struct{})
-	for range 2 {
-		err := bide.FailAfter(context.Background(), time.Millisecond, func(ctx context.Context) error {
-			_, err := bide.Blocking(ctx, read(release), bide.Abandon(), bide.Slot(l))
-			return err
-		})
-		fmt.Println("in time:", err == nil, "under way:", len(l))
-	}
-	close(release)
+	virtually(func(ctx context.Context, _ *clock.Virtual) {
+		l := make(slots, 1)
+		release := make(chan struct{})
+		for range 2 {
+			err := bide.FailAfter(ctx, time.Minute, func(ctx context.Context) error {
+				_, err := bide.Blocking(ctx, read(release), bide.Abandon(), bide.Slot(l))
+				return err
+			})
+			fmt.Println("in time:", err == nil, "under way:", len(l))
+		}
+		close(release)
+	})
 	// Output:
 	// in time: false under way: 1
 	// in time: false under way: 1

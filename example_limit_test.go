@@ -8,29 +8,32 @@ import (
 	"time"
 
 	"bide.invalid/bide"
+	"bide.invalid/bide/clock"
 )
 
 // At most two at a time: Go waits for a slot, TryGo says that there is none.
 func ExampleLimit() {
-	var mu sync.Mutex
-	running, most := 0, 0
-	count := func(more int) {
-		mu.Lock()
-		defer mu.Unlock()
-		running += more
-		most = max(most, running)
-	}
-	err := bide.WithNursery(context.Background(), func(ctx context.Context, n *bide.Nursery) error {
-		for range 6 {
-			n.Go(func(ctx context.Context) error {
-				count(1)
-				defer count(-1)
-				return bide.Sleep(ctx, time.Millisecond)
-			})
+	virtually(func(ctx context.Context, _ *clock.Virtual) {
+		var mu sync.Mutex
+		running, most := 0, 0
+		count := func(more int) {
+			mu.Lock()
+			defer mu.Unlock()
+			running += more
+			most = max(most, running)
 		}
-		return nil
-	}, bide.Limit(2))
-	fmt.Println("at most", most, err)
+		err := bide.WithNursery(ctx, func(ctx context.Context, n *bide.Nursery) error {
+			for range 6 {
+				n.Go(func(ctx context.Context) error {
+					count(1)
+					defer count(-1)
+					return bide.Sleep(ctx, time.Second)
+				})
+			}
+			return nil
+		}, bide.Limit(2))
+		fmt.Println("at most", most, err)
+	})
 	// Output: at most 2 <nil>
 }
 

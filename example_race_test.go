@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"bide.invalid/bide"
@@ -41,10 +42,9 @@ func ExampleAll() {
 
 // A second request is made only if the first takes too long.
 func ExampleHedge() {
-	calls := 0
+	var calls atomic.Int32
 	page, err := bide.Hedge(context.Background(), time.Millisecond, 3, func(ctx context.Context) (string, error) {
-		calls++ // the calls are started one after the other
-		if calls == 1 {
+		if calls.Add(1) == 1 { // the first may come late, and run beside the second
 			return from("a slow server", time.Hour)(ctx)
 		}
 		return from("a fast one", 0)(ctx)

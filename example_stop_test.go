@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"bide.invalid/bide"
 	"bide.invalid/bide/clock"
 	"bide.invalid/bide/syncs"
+	"bide.invalid/bide/timer"
 )
 
 // A stop in two phases. The job that runs comes to its end, no other is taken, and nothing is canceled. What still hangs
@@ -93,26 +95,23 @@ func ExampleScope_StopReport() {
 
 // With stacks the report also finds those that wait for something that obeys no scope.
 func ExampleStacks() {
-	vc := clock.NewVirtual()
-	var s *bide.Scope
-	block := make(chan struct{})
-	bide.Run(context.Background(), func(in *bide.Scope) error {
-		s = in
-		s.Stop(10*time.Second, nil)
-		go func() {
-			vc.Advance(10 * time.Second)
-			close(block)
-		}()
-		<-block
-		return nil
-	}, bide.Clock(vc), bide.Stacks())
-	for _, g := range s.StopReport().Stacks {
-		for _, f := range g.Frames {
-			if len(f) > 24 && f[:24] == "bide_test.ExampleStacks." {
-				fmt.Println(g.Count, "in ExampleStacks:", g.State)
+	virtually(func(ctx context.Context, vc *clock.Virtual) {
+		var s *bide.Scope
+		block := make(chan struct{})
+		bide.Run(ctx, func(in *bide.Scope) error {
+			s = in
+			s.Stop(10*time.Second, nil)
+			timer.AfterFunc(11*time.Second, func() { close(block) }, timer.On(vc))
+			<-block
+			return nil
+		}, bide.Stacks())
+		for _, g := range s.StopReport().Stacks {
+			if strings.HasPrefix(g.Frames[0], "bide_test.ExampleStacks.") {
+				state, _, _ := strings.Cut(g.State, " (")
+				fmt.Println(g.Count, "in ExampleStacks:", state)
 			}
 		}
-	}
+	})
 	// Output: 1 in ExampleStacks: chan receive
 }
 
