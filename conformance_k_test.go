@@ -204,7 +204,9 @@ var _ = register(114, "observer", func(c *C) {
 				if err := child.Wait(ctx); err != nil {
 					return err
 				}
-				n.TryGo(func(context.Context) error { return nil }, bide.Name("f"))
+				for !n.TryGo(func(context.Context) error { return nil }, bide.Name("f")) { // e has set child, and may be there yet
+					runtime.Gosched()
+				}
 				n.Service(func(context.Context) error { return nil })
 				return nil
 			}, bide.Name("d"), bide.Limit(1))
@@ -216,6 +218,7 @@ var _ = register(114, "observer", func(c *C) {
 
 	o := &spy{}
 	before := bide.Open(context.Background(), bide.Name("before"))
+	before.Done() // the first of the process tries the bridge, with a scope
 	leave, ok := registry.Observe(o)
 	c.True(ok, "the slot is free")
 	_, second := registry.Observe(&spy{})
