@@ -16,15 +16,15 @@ func ExampleQueue() {
 	ctx := context.Background()
 	jobs := syncs.NewQueue[string](2)
 
-	submit := func(job string) error {
-		return bide.FailAfter(ctx, time.Millisecond, func(ctx context.Context) error { return jobs.Put(ctx, job) })
+	submit := func(job string, patience time.Duration) error {
+		return bide.FailAfter(ctx, patience, func(ctx context.Context) error { return jobs.Put(ctx, job) })
 	}
-	fmt.Println(submit("sweep"), submit("wash"))
-	fmt.Println("full:", errors.Is(submit("cook"), context.DeadlineExceeded))
+	fmt.Println(submit("sweep", time.Minute), submit("wash", time.Minute))
+	fmt.Println("full:", errors.Is(submit("cook", time.Millisecond), context.DeadlineExceeded))
 
 	// What is in is still done after Close.
 	jobs.Close()
-	fmt.Println(submit("iron"))
+	fmt.Println(submit("iron", time.Minute))
 	for {
 		job, err := jobs.Get(ctx)
 		if err != nil {
