@@ -182,8 +182,10 @@ func ExamplePacketConn() {
 		_, _, err := c.ReadFromContext(ctx, make([]byte, 1500))
 		return err
 	}
-	go v.Advance(time.Second)
-	moved, err := bide.MoveOnAfter(context.Background(), time.Second, ask, bide.Clock(v))
+	moved, err := bide.MoveOnAfter(context.Background(), time.Second, func(ctx context.Context) error {
+		go v.Advance(time.Second) // the bound has begun
+		return ask(ctx)
+	}, bide.Clock(v))
 	fmt.Println("no answer:", moved, err)
 
 	if _, err := c.WriteToContext(context.Background(), []byte("hello"), c.LocalAddr()); err != nil {
