@@ -3,6 +3,7 @@ package bidetest_test
 import (
 	"context"
 	"reflect"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -85,6 +86,8 @@ func TestNoLeaksGoroutine(t *testing.T) {
 	})
 }
 
+var received = regexp.MustCompile(`\[chan receive.*\]:\n.*TestNoLeaksBlocking`)
+
 // What Blocking has left behind is in a function of the module, though it is in nobody's wait.
 func TestNoLeaksBlocking(t *testing.T) {
 	defer bidetest.Impatient(time.Millisecond)()
@@ -92,10 +95,11 @@ func TestNoLeaksBlocking(t *testing.T) {
 		leave := make(chan struct{})
 		text := new(fake).run(func(t bidetest.TB) {
 			bidetest.NoLeaks(t)
-			bide.FailAfter(context.Background(), time.Millisecond, func(ctx context.Context) error {
-				_, err := bide.Blocking(ctx, func(context.Context) (int, error) { <-leave; return 0, nil }, bide.Abandon())
-				return err
-			})
+			ctx, cancel := context.WithCancel(context.Background())
+			bide.Blocking(ctx, func(context.Context) (int, error) { cancel(); <-leave; return 0, nil }, bide.Abandon())
+			for !received.MatchString(dump()) {
+				runtime.Gosched()
+			}
 		})
 		complains(t, text, "TestNoLeaksBlocking", "chan receive", ".leave[")
 		close(leave)
