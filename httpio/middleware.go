@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,10 @@ const linger = time.Second
 // more, a second if it is late; then the connection is closed. Below [Serve] that costs next to nothing in HTTP/1,
 // elsewhere a write deadline. A WriteTimeout of the server that ends before that stays; so it does when the scope ends while
 // the handler runs.
+//
+// In HTTP/1, a request whose body was not read to its end when the scope ended is the last one of its connection; so is
+// one in full duplex whose body the handler leaves unread. (http.ResponseController.EnableFullDuplex is to be called by
+// the handler, not around the Middleware.)
 //
 // A panic is let through, without an answer. A connection that was hijacked is the handler's: it has no deadline, and only
 // the context still ends.
@@ -113,6 +118,7 @@ type exchange struct {
 	written  int32       // bytes, as far as buffered
 	wrote    bool        // the handler has begun to answer
 	moved    atomic.Bool // the write deadline, by the handler
+	duplex   bool        // the handler may answer before it has read the body
 	hijacked bool
 	returned bool // the handler, and not by a panic
 }
@@ -207,11 +213,11 @@ func (e *exchange) end(r *http.Request, t *tail, sole bool) {
 	}
 	err := cause
 	e.scope.Close(&err)
+	if r.ProtoMajor == 1 && !e.hijacked && (e.watch != nil && e.watch.poked || e.duplex && !e.through()) {
+		e.retire()
+	}
 	if !e.returned || e.hijacked {
 		return
-	}
-	if e.watch != nil && e.watch.poked && e.through() && r.ProtoMajor == 1 {
-		e.retire(t)
 	}
 	// What the handler has written may still be in a buffer, and of a body that it has not read the server looks for the
 	// end. Afterwards the server takes the deadlines away.
@@ -246,16 +252,23 @@ type bounded interface {
 	Due() (at clock.Instant, ok bool)
 }
 
-// retire has the connection closed after this answer. The body has come to its end just when its read was ended: the server
-// has begun to look for the client to leave, with the deadline that was meant for the body, and takes what it gets for
-// that. It would cancel the context of every further request. (Where the answer has been begun, this can be done below
-// Serve only.)
-func (e *exchange) retire(t *tail) {
+// retire has the server close the connection behind this answer. A read that was ended, of the body, or by the server of
+// what may follow it, is to the server a client that has left: it would cancel the context of every further request. And
+// in full duplex it looks for the end of the body last of all, and takes what a deadline has kept from it for a request.
+func (e *exchange) retire() {
 	if !e.wrote {
 		e.Header().Set("Connection", "close")
-	} else if t != nil {
-		t.retired.Store(true)
 	}
+	w := e.ResponseWriter
+	for {
+		u, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			break
+		}
+		w = u.Unwrap()
+	}
+	// A body that is too large is what the server closes a connection for, also if the answer was begun.
+	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
 // answers reports whether what is written to w goes to a client when the handler has returned: w may be a recorder's, or

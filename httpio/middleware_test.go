@@ -815,7 +815,8 @@ func TestMiddlewareStormRealTime(t *testing.T) {
 // A body that comes to its end just when its read is ended leaves the server in doubt whether the client is there: the
 // connection is not used again.
 func TestMiddlewareRetires(t *testing.T) {
-	for _, proto := range []int{1, 2} {
+	for i := range 4 {
+		proto, panics := 1+i%2, i >= 2 // which somebody around it answers
 		w := &readDeadline{ResponseRecorder: httptest.NewRecorder(), set: make(chan bool, 1)}
 		r := httptest.NewRequest("POST", "/", nil)
 		r.ProtoMajor = proto
@@ -825,12 +826,19 @@ func TestMiddlewareRetires(t *testing.T) {
 			<-w.set
 			return 0, io.EOF
 		}))
-		httpio.Middleware(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := httpio.Middleware(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			scope = bide.From(r.Context())
 			io.ReadAll(r.Body)
-		})).ServeHTTP(w, r)
+			if panics {
+				panic("hey")
+			}
+		}))
+		func() {
+			defer func() { recover() }()
+			h.ServeHTTP(w, r)
+		}()
 		if got, want := w.Header().Get("Connection"), map[int]string{1: "close"}[proto]; got != want {
-			t.Errorf("HTTP/%d: Connection: %q, want %q", proto, got, want)
+			t.Errorf("HTTP/%d, panics: %v: Connection: %q, want %q", proto, panics, got, want)
 		}
 	}
 }

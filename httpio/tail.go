@@ -33,9 +33,8 @@ type tail struct {
 	asked atomic.Int64 // a clock.Instant; clock.Forever: nobody has asked
 	due   atomic.Int64 // likewise; clock.Forever: idle or asked; even: due; odd: last; or over
 
-	inside  atomic.Bool // a gate runs a handler: a second one inside of it is the handler's business
-	gone    atomic.Bool // the connection is closed, or was hijacked
-	retired atomic.Bool // it is not for another request
+	inside atomic.Bool // a gate runs a handler: a second one inside of it is the handler's business
+	gone   atomic.Bool // the connection is closed, or was hijacked
 }
 
 const (
@@ -63,7 +62,7 @@ func (t *tail) leave() {
 
 // done: T3.
 func (t *tail) done() {
-	if t.due.Swap(int64(clock.Forever)) == over || t.retired.Load() {
+	if t.due.Swap(int64(clock.Forever)) == over {
 		t.conn.Close()
 	}
 }

@@ -29,6 +29,13 @@ func (e *exchange) SetWriteDeadline(t time.Time) error {
 	return http.NewResponseController(e.ResponseWriter).SetWriteDeadline(t)
 }
 
+// EnableFullDuplex likewise.
+func (e *exchange) EnableFullDuplex() error {
+	err := http.NewResponseController(e.ResponseWriter).EnableFullDuplex()
+	e.duplex = e.duplex || err == nil
+	return err
+}
+
 func (e *exchange) WriteHeader(status int) {
 	if status >= 200 || status == http.StatusSwitchingProtocols { // others come before the answer
 		e.wrote = true
