@@ -68,6 +68,7 @@ func (c *Conn) WriteContext(ctx context.Context, p []byte) (n int, err error) {
 // under way end with net.ErrClosed. It takes as long as the connection's own Close: a TLS connection writes a goodbye,
 // for 5 s at most; on top of one that is bound to a canceled context ([Bind]) it does not.
 func (c *Conn) Close() error {
+	c.w.closes()
 	err := c.Conn.Close()
 	c.r.close()
 	c.w.close()

@@ -40,7 +40,7 @@ import (
 //	I1 host, scope, link, once and ready belong to whoever has the turn
 //	I2 poked is set only while the waiter is claimed: a hook runs before the wake-up that end receives. That is before
 //	   the next operation begins; one under another context holds the waiter first, and undoes what came till then
-//	I3 while poked is set the connection's deadline is in the past, whatever the user sets
+//	I3 while poked is set the connection's deadline is in the past, whatever the user sets; but its Close may set another
 //	I4 its owner files the waiter, or takes it out, only while it is held: no operation is under way
 //
 // The handshake: an operation stores the token, then looks at the context; who ends the context stores its state, then
@@ -59,9 +59,10 @@ type side struct {
 	set         func(time.Time) error // the connection's
 	unsupported error                 // what set said at first
 
-	mu    step.Mutex // below every lock of a host's
-	poked bool
-	user  time.Time // the deadline that the user has set
+	mu      step.Mutex // below every lock of a host's
+	poked   bool
+	closing bool      // the deadline is that of the connection's own Close
+	user    time.Time // the deadline that the user has set
 }
 
 // A handshaker is a TLS connection. Its first Read or Write does the handshake, which reads and writes: a deadline for
@@ -209,7 +210,9 @@ func (s *side) unpoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.poked = false
-	s.set(s.user) // an error: closed meanwhile
+	if !s.closing {
+		s.set(s.user) // an error: closed meanwhile
+	}
 }
 
 // poke is the waiter's hook.
@@ -271,6 +274,13 @@ func (s *side) unfile() {
 		s.link.cut(s.w)
 		s.link = nil
 	}
+}
+
+// closes is called before the connection's own Close, which may write under a deadline: a TLS connection does.
+func (s *side) closes() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closing = true
 }
 
 // close is called when the connection is closed.

@@ -150,3 +150,56 @@ func TestGoodbyeIsBound(t *testing.T) {
 		b.Close()
 	})
 }
+
+// A write that ends while the connection is being closed leaves the deadline of the goodbye alone.
+func TestGoodbyeBesideWrite(t *testing.T) {
+	server, client := secrets(t)
+	synctest.Test(t, func(t *testing.T) {
+		a, b := net.Pipe()
+		go tls.Server(b, server).Handshake()
+		mine := tls.Client(a, client)
+		if err := mine.Handshake(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		closed := make(chan time.Duration)
+		var c *netio.Conn
+		c = netio.New(returning{mine, func() {
+			go func() {
+				start := time.Now()
+				c.Close()
+				closed <- time.Since(start)
+			}()
+			synctest.Wait() // it says goodbye
+		}})
+		err := bide.FailAfter(t.Context(), time.Second, func(ctx context.Context) error {
+			_, err := c.WriteContext(ctx, []byte("x"))
+			return err
+		})
+		if late := (*bide.TimeoutError)(nil); !errors.As(err, &late) {
+			t.Error(err)
+		}
+		select {
+		case d := <-closed:
+			if d != 5*time.Second { // that of crypto/tls
+				t.Errorf("closed after %v", d)
+			}
+		case <-time.After(time.Minute):
+			t.Error("Close hangs")
+			a.Close()
+			<-closed
+		}
+		b.Close()
+	})
+}
+
+// returning is a TLS connection that calls f when a Write has ended, before it returns.
+type returning struct {
+	*tls.Conn
+	f func()
+}
+
+func (c returning) Write(p []byte) (int, error) {
+	defer c.f()
+	return c.Conn.Write(p)
+}
