@@ -40,9 +40,9 @@ const linger = time.Second
 // elsewhere a write deadline. A WriteTimeout of the server that ends before that stays; so it does when the scope ends while
 // the handler runs.
 //
-// In HTTP/1, a request whose body was not read to its end when the scope ended is the last one of its connection; so is
-// one in full duplex whose body the handler leaves unread. (http.ResponseController.EnableFullDuplex is to be called by
-// the handler, not around the Middleware.)
+// In HTTP/1, a request whose body was not read to its end when the scope ended is the last one of its connection; so
+// is one in full duplex whose body the handler leaves unread. (http.ResponseController.EnableFullDuplex is to be called
+// by the handler, not around the Middleware.)
 //
 // A panic is let through, without an answer. A connection that was hijacked is the handler's: it has no deadline, and only
 // the context still ends.
@@ -231,6 +231,9 @@ func (e *exchange) end(r *http.Request, t *tail, sole bool) {
 	}
 	if r.ProtoMajor == 1 && !e.through() {
 		_ = c.SetReadDeadline(time.Now().Add(linger))
+		if r.Header.Get("Expect") == "" && e.watch.body.looked() { // a read may ask for what is expected
+			_ = c.SetReadDeadline(time.Time{})
+		}
 	}
 	if cause != nil && !e.wrote {
 		if err == nil { // the handler itself has canceled it
@@ -252,9 +255,10 @@ type bounded interface {
 	Due() (at clock.Instant, ok bool)
 }
 
-// retire has the server close the connection behind this answer. A read that was ended, of the body, or by the server of
-// what may follow it, is to the server a client that has left: it would cancel the context of every further request. And
-// in full duplex it looks for the end of the body last of all, and takes what a deadline has kept from it for a request.
+// retire has the server close the connection behind this answer. A read that was ended, of the body, or by the server
+// of what may follow it, is to the server a client that has left: it would cancel the context of every further request.
+// And in full duplex it looks for the end of the body last of all, and takes what a deadline has kept from it for a
+// request.
 func (e *exchange) retire() {
 	if !e.wrote {
 		e.Header().Set("Connection", "close")
@@ -314,6 +318,14 @@ func (b *requestBody) Read(p []byte) (n int, err error) {
 		}
 	}
 	return n, err
+}
+
+// looked reports whether the server has looked for the end of the body already, since the handler has closed it, or has
+// sent more than a buffer takes. Then it may wait for what the client does next: a deadline that ends that wait looks like
+// a client that has left.
+func (b *requestBody) looked() bool {
+	_, err := b.ReadCloser.Read(nil)
+	return err == io.EOF || errors.Is(err, http.ErrBodyReadAfterClose)
 }
 
 // giveBack has the server remove the files of a form that the handler has parsed.

@@ -43,7 +43,7 @@ func TestMiddlewareLastRequest(t *testing.T) {
 			io.WriteString(w, "hello")
 		}, 0, "hello"},
 	} {
-		for _, rest := range []time.Duration{500 * time.Millisecond, 3 * time.Second} { // within the second that is left, and later
+		for _, rest := range []time.Duration{500 * time.Millisecond, 3 * time.Second} { // in the second that is left, and later
 			t.Run(fmt.Sprint(name, ", ", rest), func(t *testing.T) {
 				n := 0
 				h := httpio.Middleware(10*time.Second, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,6 +82,39 @@ func TestMiddlewareLastRequest(t *testing.T) {
 					conn.Close()
 					srv.Close()
 					<-served
+				})
+			})
+		}
+	}
+}
+
+// A body that the server has looked through to its end is not waited for: a client that takes its time for the answer has
+// the connection for another request.
+func TestMiddlewareUnreadBodySlowClient(t *testing.T) {
+	for name, h := range map[string]http.HandlerFunc{
+		"closed":   func(w http.ResponseWriter, r *http.Request) { r.Body.Read(make([]byte, 1)); r.Body.Close() },
+		"unread":   func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush() },
+		"buffered": func(w http.ResponseWriter, r *http.Request) {},
+	} {
+		for _, body := range []string{"Content-Length: 2\r\n\r\n{}", "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"} {
+			t.Run(name, func(t *testing.T) {
+				tailed(t, &http.Server{Handler: httpio.Middleware(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.Method == "GET" {
+						fmt.Fprint(w, r.Context().Err())
+						return
+					}
+					h(w, r)
+					io.WriteString(w, "hello")
+				}))}, func(t *testing.T, c net.Conn, in *bufio.Reader) {
+					io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\n"+body)
+					time.Sleep(10 * time.Second)
+					if b, err := in.Peek(20); err != nil {
+						t.Errorf("%q, %v", b, err)
+					}
+					time.Sleep(10 * time.Second) // in the middle of the answer
+					answer(t, in, "hello")
+					ask(t, c)
+					answer(t, in, "<nil>")
 				})
 			})
 		}
