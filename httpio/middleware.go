@@ -308,7 +308,7 @@ func (b *requestBody) Read(p []byte) (n int, err error) {
 	n, err = b.ReadCloser.Read(p)
 	switch {
 	case err == io.EOF:
-		if b.r.Trailer == nil {
+		if b.r.Trailer == nil && b.from.Trailer != nil { // else r is not written: another goroutine may copy it
 			b.r.Trailer = b.from.Trailer // those that were not announced; the others come into the same map
 		}
 		b.through.Store(true)

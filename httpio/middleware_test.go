@@ -748,6 +748,28 @@ func TestMiddlewareTrailer(t *testing.T) {
 	}
 }
 
+// A body may be read on another goroutine than the request is used on, as a proxy's transport does.
+func TestMiddlewareBodyElsewhere(t *testing.T) {
+	versions(t, func(t *testing.T, start func(context.Context, http.Handler) *httptest.Server) {
+		server := start(context.Background(), httpio.Middleware(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			done := make(chan bool)
+			go func() {
+				io.Copy(io.Discard, r.Body)
+				close(done)
+			}()
+			if s := bide.From(r.WithContext(r.Context()).Context()); s == nil { // no race
+				t.Error("the copy has no scope")
+			}
+			<-done
+		})))
+		resp, err := server.Client().Post(server.URL, "text/plain", strings.NewReader("body"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+	})
+}
+
 func TestMiddlewareMisuse(t *testing.T) {
 	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	for want, f := range map[string]func(){
