@@ -21,6 +21,8 @@ func Transport(base http.RoundTripper) http.RoundTripper { return &Tripper{Base:
 // [wire.GRPCTimeout], and opens a scope for each request, with the server's host for its name. The answer's body is read
 // under that scope, which ends when the body is closed, or has been read to its end or to an error. So a body has to be
 // closed, as always; and one that is read after the function that has bounded the request has returned is canceled.
+// After an upgrade (101) it is the connection, which is the caller's, as with package net/http: the scope ends neither
+// its reads nor its writes.
 //
 // A Tripper is safe for concurrent use. It is not changed once it is used.
 type Tripper struct {

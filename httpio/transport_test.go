@@ -352,7 +352,7 @@ func upgrades(t *testing.T, answer func(conn net.Conn, r *bufio.Reader)) http.Ha
 	})
 }
 
-// After an upgrade the body can be written to.
+// After an upgrade the body can be written to, and outlives the scope.
 func TestTransportUpgrade(t *testing.T) {
 	bidetest.NoLeaks(t)
 	server := start(t, context.Background(), false, httpio.Middleware(time.Minute, upgrades(t, func(conn net.Conn, r *bufio.Reader) {
@@ -362,7 +362,9 @@ func TestTransportUpgrade(t *testing.T) {
 		}
 		fmt.Fprint(conn, line)
 	})))
-	req, _ := http.NewRequest("GET", server.URL, nil)
+	s := bide.Open(t.Context())
+	defer s.Close(nil)
+	req, _ := http.NewRequestWithContext(s, "GET", server.URL, nil)
 	req.Header.Set("Connection", "Upgrade")
 	req.Header.Set("Upgrade", "echo")
 	resp, err := httpio.Transport(server.Client().Transport).RoundTrip(req)
@@ -374,13 +376,14 @@ func TestTransportUpgrade(t *testing.T) {
 	if !ok {
 		t.Fatalf("%T cannot be written to", resp.Body)
 	}
+	s.Cancel(nil)
 	fmt.Fprintln(w, "hello")
 	if b, err := io.ReadAll(resp.Body); string(b) != "hello\n" || err != nil {
 		t.Errorf("%q, %v", b, err)
 	}
 	resp, err = httpio.Transport(tripper(func(*http.Request) (*http.Response, error) {
 		return &http.Response{Body: io.NopCloser(strings.NewReader(""))}, nil
-	})).RoundTrip(req)
+	})).RoundTrip(req.WithContext(t.Context()))
 	if _, ok := resp.Body.(io.Writer); ok || err != nil {
 		t.Errorf("a plain body can be written to, %v", err)
 	}
