@@ -32,6 +32,11 @@ func TestMiddlewareLastRequest(t *testing.T) {
 			_, err := io.ReadAll(r.Body)
 			fmt.Fprint(w, err)
 		}, 10 * time.Second, "canceled by deadline"},
+		"a deadline of the handler's own": {func(w http.ResponseWriter, r *http.Request) {
+			http.NewResponseController(w).SetReadDeadline(time.Now().Add(5 * time.Second))
+			_, err := io.ReadAll(r.Body)
+			fmt.Fprint(w, err)
+		}, 5 * time.Second, ""},
 		"full duplex": {func(w http.ResponseWriter, r *http.Request) {
 			duplex(w)
 			io.WriteString(w, "begun")
