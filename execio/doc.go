@@ -24,8 +24,8 @@
 // users that may not be signaled are named in the error, and not waited for, except for the command's own process, which
 // is always waited for.
 //
-// On other Unix systems the tree is the process group. Where there is none, as on Windows, and on Linux without /proc,
-// Run starts nothing and returns [errors.ErrUnsupported].
+// On other Unix systems the tree is the process group. Where there is none, as on Windows, and on Linux without /proc
+// or with that of another pid namespace, Run starts nothing and returns [errors.ErrUnsupported].
 //
 // # Concurrency
 //

@@ -210,8 +210,12 @@ func (id ident) send(sig syscall.Signal) error {
 	return fmt.Errorf("execio: signal %v to process %d: %w", sig, id.pid, err)
 }
 
-// ready reports whether the processes of this system can be seen.
+// ready reports whether the processes of this system can be seen, by the pids that they have for us: a /proc of another
+// pid namespace has others, or none for us.
 func ready() error {
+	if self, err := os.Readlink("/proc/self"); err == nil && self != strconv.Itoa(os.Getpid()) {
+		return fmt.Errorf("execio: /proc is of another pid namespace, mount that of this one: %w", errors.ErrUnsupported)
+	}
 	if _, err := look(os.Getpid(), make([]byte, statSize)); err != nil {
 		return fmt.Errorf("execio: no processes in /proc, is it mounted? (%w): %w", err, errors.ErrUnsupported)
 	}

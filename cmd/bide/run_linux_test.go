@@ -403,6 +403,22 @@ func TestRunLeftLineRealTime(t *testing.T) {
 	}
 }
 
+// A /proc with the pids of another namespace says nothing of the tree.
+func TestRunForeignProc(t *testing.T) {
+	c := crew.New()
+	cmd := bideCmd("run", "-k", "0.1", "0.1", "sleep", "1000")
+	cmd.Env = env(t, c)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID}
+	if err := cmd.Start(); err != nil {
+		t.Skipf("SKIPPED: no pid namespace: %v", err)
+	}
+	if _, exit := end(t, c, cmd, strings.NewReader("")); exit != exitFailed || !strings.Contains(stderr.String(), "pid namespace") {
+		t.Errorf("exit code %d, %s", exit, &stderr)
+	}
+}
+
 // With --foreground the command is in bide's group, and a signal that is no key of a terminal's ends both.
 func TestRunForeground(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
