@@ -63,8 +63,9 @@ type runner struct {
 	interrupt func() // passes on what has interrupted the command, at the end
 }
 
+// say writes a line: also where the command has the terminal, which may stop who writes to it from the background.
 func (r *runner) say(format string, args ...any) {
-	fmt.Fprintf(r.stderr, "bide run: "+format+"\n", args...)
+	fromBackground(func() { fmt.Fprintf(r.stderr, "bide run: "+format+"\n", args...) })
 }
 
 // fault says what went wrong.

@@ -403,6 +403,24 @@ func TestRunLeftLineRealTime(t *testing.T) {
 	}
 }
 
+// What bide says while the command has the terminal does not stop it, also on one that stops who writes to it from the
+// background: then nobody would end the command.
+func TestRunSaysFromBackground(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("SKIPPED: no command bash, whose job control this is about")
+	}
+	c := crew.New()
+	cmd := exec.Command(bash, "-mc", `stty tostop; "$BIDE" run -v 0.5 sleep 1000; exit $?`)
+	master := onTerminal(t, c, cmd)
+	defer master.Close()
+	defer guard(t, c)()
+	seen := talk(t, master, [][2]string{{"sending signal TERM to \"sleep\"", ""}})
+	if _, exit := end(t, c, cmd, strings.NewReader("")); exit != exitTimedOut {
+		t.Errorf("exit code %d; seen %q", exit, seen)
+	}
+}
+
 // A /proc with the pids of another namespace says nothing of the tree.
 func TestRunForeignProc(t *testing.T) {
 	c := crew.New()
