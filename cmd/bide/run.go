@@ -244,6 +244,22 @@ func (r *runner) start(s *bide.Scope) (*exec.Cmd, error) {
 }
 
 func (r *runner) cmd(s *bide.Scope, command []string) *exec.Cmd {
+	cmd := lookUp(command)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = wire.Environ(s)
+	cmd.SysProcAttr = r.terminal.attributes()
+	if r.foreground {
+		cmd.SysProcAttr = inOwnGroup(cmd.SysProcAttr)
+	}
+	return cmd
+}
+
+// lookUp finds the program as execvp does, also where there is no PATH.
+func lookUp(command []string) *exec.Cmd {
+	if _, ok := os.LookupEnv("PATH"); !ok {
+		os.Setenv("PATH", "/bin:/usr/bin")
+		defer os.Unsetenv("PATH") // the command has none either
+	}
 	cmd := exec.Command(command[0], command[1:]...)
 	if command[0] == "" {
 		cmd.Err = &exec.Error{Err: exec.ErrNotFound}
@@ -253,12 +269,6 @@ func (r *runner) cmd(s *bide.Scope, command []string) *exec.Cmd {
 	}
 	if errors.Is(cmd.Err, exec.ErrNotFound) && command[0] != "" && inPath(command[0]) {
 		cmd.Err = &exec.Error{Name: command[0], Err: os.ErrPermission}
-	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = wire.Environ(s)
-	cmd.SysProcAttr = r.terminal.attributes()
-	if r.foreground {
-		cmd.SysProcAttr = inOwnGroup(cmd.SysProcAttr)
 	}
 	return cmd
 }

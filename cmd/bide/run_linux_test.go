@@ -437,6 +437,19 @@ func TestRunForeignProc(t *testing.T) {
 	}
 }
 
+// Without PATH a program is where execvp looks for it; and the command has no PATH either.
+func TestRunWithoutPath(t *testing.T) {
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", path) // which restores it
+	os.Unsetenv("PATH")
+	self, _ := os.Executable()
+	cmd := exec.Command(self, "run", "60", "env")
+	tr := traceOf(t, crew.New(), cmd, now)
+	if tr.code != 0 || tr.stderr != "" || strings.Contains("\n"+tr.stdout, "\nPATH=") {
+		t.Errorf("%+v", tr)
+	}
+}
+
 // With --foreground the command is in bide's group, and a signal that is no key of a terminal's ends both.
 func TestRunForeground(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
