@@ -70,20 +70,11 @@ func Run(ctx context.Context, cmd *exec.Cmd) error { return Runner{}.Run(ctx, cm
 // own. A Stdin whose Read does not return is left alone with its goroutine, at the latest after WaitDelay, and at once
 // when the tree was killed; what it reads then is lost. A Write of Stdout or Stderr has to return.
 func (r Runner) Run(ctx context.Context, cmd *exec.Cmd) error {
-	if r.Subreaper && !subreapers {
-		return fmt.Errorf("execio: Subreaper on this system: %w", errors.ErrUnsupported)
-	}
-	if err := ready(); err != nil {
-		return err
-	}
-	if cmd.Cancel != nil {
-		return errors.New("execio: the command has a Cancel of its own: make it with exec.Command, the context is for Run")
-	}
-	if err := park.Err(ctx); err != nil {
-		return err
-	}
 	if cmd.Process != nil {
 		return cmd.Start() // which says so
+	}
+	if err := r.refused(ctx, cmd); err != nil {
+		return notStarted(cmd, err)
 	}
 	in := cuttable(cmd)
 	cmd.SysProcAttr = ownGroup(cmd.SysProcAttr)
@@ -92,7 +83,7 @@ func (r Runner) Run(ctx context.Context, cmd *exec.Cmd) error {
 	}
 	foreign, err := present(r.Subreaper)
 	if err != nil {
-		return err
+		return notStarted(cmd, err)
 	}
 	if err := cmd.Start(); err != nil {
 		return err
@@ -117,6 +108,27 @@ func (r Runner) Run(ctx context.Context, cmd *exec.Cmd) error {
 	case <-ctx.Done():
 		return r.cancel(ctx, t)
 	}
+}
+
+// refused is why nothing is started.
+func (r Runner) refused(ctx context.Context, cmd *exec.Cmd) error {
+	if r.Subreaper && !subreapers {
+		return fmt.Errorf("execio: Subreaper on this system: %w", errors.ErrUnsupported)
+	}
+	if err := ready(); err != nil {
+		return err
+	}
+	if cmd.Cancel != nil {
+		return errors.New("execio: the command has a Cancel of its own: make it with exec.Command, the context is for Run")
+	}
+	return park.Err(ctx)
+}
+
+// notStarted has cmd.Start fail, which closes the pipes that cmd has made: at their other ends somebody may wait.
+func notStarted(cmd *exec.Cmd, err error) error {
+	cmd.Err = err
+	_ = cmd.Start()
+	return err
 }
 
 func (r Runner) grace() time.Duration {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -171,6 +172,32 @@ func TestNothingIsStarted(t *testing.T) {
 	cmd = exec.Command("no such command")
 	if err := execio.Run(t.Context(), cmd); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("no such command: %v", err)
+	}
+}
+
+// Who waits at a pipe of a command that is not started is released, as by package os/exec.
+func TestPipesOfNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out.Close()
+	if err := execio.Run(ctx, cmd); err != context.Canceled {
+		t.Errorf("Run returned %v", err)
+	}
+	if _, err := in.Write(make([]byte, 1)); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("its Stdin: %v", err)
+	}
+	if err := out.Close(); !errors.Is(err, os.ErrClosed) { // to Read it might hang
+		t.Errorf("its Stdout: %v", err)
 	}
 }
 
