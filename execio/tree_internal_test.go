@@ -8,10 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestParseStat(t *testing.T) {
@@ -163,6 +166,40 @@ func TestAwakes(t *testing.T) {
 		syscall.SIGCONT: false, syscall.SIGSTOP: false, syscall.SIGTSTP: false, 0: false} {
 		if awakes(sig) != want {
 			t.Errorf("%v: %v", sig, !want)
+		}
+	}
+}
+
+// Who has blocked a signal may wait for it (sigwait), and answer it without a handler.
+func TestCatches(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var term unix.Sigset_t
+	term.Val[0] = 1 << (unix.SIGTERM - 1)
+	for _, blocked := range []bool{false, true} {
+		var before unix.Sigset_t
+		if blocked {
+			if err := unix.PthreadSigmask(unix.SIG_BLOCK, &term, &before); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command("sleep", "1000")
+		err := cmd.Start() // it inherits the mask
+		if blocked {
+			_ = unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m members
+		m.init(cmd.Process, false, nil)
+		if m.catches(syscall.SIGTERM) != blocked {
+			t.Errorf("TERM is blocked: %v, catches: %v", blocked, !blocked)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if m.catches(syscall.SIGTERM) {
+			t.Error("it has ended, and catches")
 		}
 	}
 }

@@ -347,18 +347,23 @@ func (m *members) hasEnded() bool {
 	return !m.root.living()
 }
 
-// catches reports whether the process runs code of its own when it is sent sig. What cannot be found out is taken for a
-// yes. One that has ended catches nothing.
+// catches reports whether the process runs code of its own when it is sent sig: a handler, or what follows a sigwait, for
+// which the signal is blocked. What cannot be found out is taken for a yes. One that has ended catches nothing.
 func (m *members) catches(sig syscall.Signal) bool {
 	name := "/proc/" + strconv.Itoa(m.root.pid) + "/status"
 	status, err := os.ReadFile(name)
 	if !m.root.living() {
 		return false
 	}
-	_, rest, ok := strings.Cut(string(status), "\nSigCgt:")
+	return err != nil || inMask(string(status), "SigCgt", sig) || inMask(string(status), "SigBlk", sig)
+}
+
+// inMask reports whether sig is in a mask of /proc/PID/status; that cannot be told if there is none.
+func inMask(status, name string, sig syscall.Signal) bool {
+	_, rest, ok := strings.Cut(status, "\n"+name+":")
 	line, _, _ := strings.Cut(rest, "\n")
-	caught, parseErr := strconv.ParseUint(strings.TrimSpace(line), 16, 64)
-	return err != nil || !ok || parseErr != nil || caught&(1<<(sig-1)) != 0
+	mask, err := strconv.ParseUint(strings.TrimSpace(line), 16, 64)
+	return !ok || err != nil || mask&(1<<(sig-1)) != 0
 }
 
 // kill kills until nothing is left that can be killed, and after the first time tells whom. It waits as long as the
