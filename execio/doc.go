@@ -19,10 +19,10 @@
 // signaled through a descriptor, so that a signal never goes to another process that got the same pid.
 //
 // Out of reach is a daemon: a process that has left the group and the session, and whose parent ended before the
-// cancellation, or was asked to end, started it then, and ended. The system then says nothing of where it came from. It
-// is found if this process is a child subreaper, see [Runner.Subreaper]; the command bide run is one. Processes of
-// other users that may not be signaled are named in the error, and not waited for, except for the command's own process,
-// which is always waited for.
+// cancellation, or was asked to end, started it then, and ended. The system then says nothing of where it came from.
+// It is found if this process is a child subreaper, see [Runner.Subreaper]; the command bide run is one. Processes of
+// other users that may not be signaled are named in the error, and not waited for, except for the command's own
+// process, which is always waited for.
 //
 // On other Unix systems the tree is the process group. Where there is none, as on Windows, and on Linux without /proc or
 // with that of another pid namespace, Run starts nothing and returns [errors.ErrUnsupported].
