@@ -53,7 +53,7 @@ func run(commands []command, args []string, stdout, stderr io.Writer) int {
 	name, args := args[0], args[1:]
 	switch name {
 	case "help", "-h", "-help", "--help":
-		if len(args) == 0 {
+		if len(args) == 0 || args[0] == "help" {
 			help(stdout, commands)
 			return exitKept
 		}

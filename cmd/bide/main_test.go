@@ -24,6 +24,7 @@ func TestRun(t *testing.T) {
 		{"help", exitKept, "  tour   watch promises about time being kept", ""},
 		{"-h", exitKept, "usage: bide COMMAND", ""},
 		{"--help", exitKept, "usage: bide COMMAND", ""},
+		{"help help", exitKept, "usage: bide COMMAND", ""},
 		{"help tour", exitKept, "usage: bide tour [SCENE...]", ""},
 		{"help tur", exitUsage, "", "bide: \"tur\" is not a command: write run, left, tour or help\n"},
 		{"tour -h", exitKept, "  lock     Somebody holds a mutex", ""},
