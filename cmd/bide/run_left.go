@@ -35,5 +35,6 @@ func (r *runner) count(s *bide.Scope) (stop func()) {
 
 // leftLine is the line, in whole seconds that have begun.
 func leftLine(left time.Duration, command string) string {
+	left = min(left, forever-time.Second) // no sum is beyond what there is
 	return fmt.Sprintf("bide run: %v left for %s", (left + time.Second - 1).Truncate(time.Second), command)
 }

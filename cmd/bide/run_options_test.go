@@ -81,6 +81,14 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
+func TestLeftLine(t *testing.T) {
+	for d, want := range map[time.Duration]string{1: "1s", time.Second: "1s", 1e9 + 1: "2s", forever - 1: "2562047h47m16s", 0: "0s"} {
+		if got := leftLine(d, "sh"); got != "bide run: "+want+" left for sh" {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
+
 func TestRunHelpIsNarrow(t *testing.T) {
 	for _, line := range strings.Split(runHelp+leftHelp, "\n") {
 		if len([]rune(line)) > 100 {
