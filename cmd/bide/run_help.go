@@ -40,6 +40,7 @@ SIGNALS
   that was ignored when bide started stays ignored. If bide itself is killed, so is COMMAND (Linux).
 
   Who is there gets a signal once. What COMMAND starts when it gets it, for its cleanup, does not.
+  A bide run inside of another sends its own: what is below it may get a signal from both.
 
 WHAT BELONGS TO THE TREE
   On Linux bide becomes the parent of orphans, so a process does not get away by a session of its
