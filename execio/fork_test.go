@@ -33,9 +33,9 @@ func TestMain(m *testing.M) {
 // children leave the session at once, so that nothing leads to who was missed, once the parent has ended. It is killed:
 // of TERM this program dies by a handler, beside which other threads go on to fork.
 func TestForkMeetsStop(t *testing.T) {
-	rounds := 10
+	rounds := 3
 	if testing.Short() {
-		rounds = 2
+		rounds = 1
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -62,7 +62,7 @@ func TestForkMeetsStop(t *testing.T) {
 
 // forks says ready when all of its threads have begun. It does not return.
 func forks() {
-	const threads, children = 8, 40 // of each, should nobody stop it
+	const threads, children = 8, 20 // of each, should nobody stop it
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		fmt.Println(err)

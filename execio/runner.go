@@ -55,8 +55,8 @@ func Run(ctx context.Context, cmd *exec.Cmd) error { return Runner{}.Run(ctx, cm
 //
 // The result is that of cmd.Run if the command has ended by itself, canceled or not. A success is kept, also if it came
 // at the moment of the cancellation or in the grace: the exit code 0 of a command that neither catches nor blocks TERM
-// cannot be an answer to it. In all other cases the result is the reason of ctx, under a scope its *bide.Canceled. What kept Run from
-// telling or from killing some process is joined to it. If ctx is canceled already, nothing is started.
+// cannot be an answer to it. In all other cases the result is the reason of ctx, under a scope its *bide.Canceled. What
+// kept Run from telling or from killing some process is joined to it. If ctx is canceled already, nothing is started.
 // cmd.ProcessState tells how the process ended.
 //
 // cmd is changed: a Stdin that is neither a file nor in memory (as a bytes.Reader is) is put into a reader that can be

@@ -280,17 +280,24 @@ func (m *members) eachNew(f func(news []proc)) error {
 // freeze stops the tree and returns it, parents before their children: so nobody leaves it between being born and being
 // found. A walk takes milliseconds, and who has left the group in them would be lost with the death of its parent.
 // It is over when everybody had really stopped before a walk that finds nobody new: until then a process may be in the
-// middle of a fork. That is waited for only so long: while the tree moves, on a machine where somebody that was stopped
-// does not get to run, up to freezing; and for those that do not stop, since their vfork's child has been stopped, up to
-// stuck. After an error, too, those are stopped that it returns. Preconditions: mu held.
+// middle of a fork. That is waited for only so long: on a machine where somebody that was stopped does not get to run,
+// freezing since there was progress, somebody new or somebody that has stopped; for those that do not stop, since their
+// vfork's child has been stopped, stuck. After an error, too, those are stopped that it returns. Preconditions: mu held.
 func (m *members) freeze() (frozen []proc, err error) {
 	stopping := map[ident]bool{} // false: may not be signaled
-	for start := time.Now(); ; time.Sleep(time.Millisecond / 2) {
-		settled, moves := true, false
+	start := time.Now()
+	progress, before := start, 0
+	for ; ; time.Sleep(time.Millisecond / 2) {
+		moving, deaf, news := 0, 0, 0
 		for id, permitted := range stopping {
 			if p, err := id.current(); permitted && err != errGone {
-				stopped, deaf := p.stopped()
-				settled, moves = settled && stopped, moves || !stopped && !deaf
+				switch stopped, isDeaf := p.stopped(); {
+				case stopped:
+				case isDeaf:
+					deaf++
+				default:
+					moving++
+				}
 			}
 		}
 		ps, err := m.walk()
@@ -302,19 +309,28 @@ func (m *members) freeze() (frozen []proc, err error) {
 				// If it is not permitted, the signal that counts will say so.
 				stopping[p.ident] = p.send(unix.SIGSTOP) == nil
 				frozen = append(frozen, p)
-				settled, moves = false, true
+				news++
 			}
 		}
-		if d := time.Since(start); settled || d > freezing || !moves && d > stuck {
+		now := time.Now()
+		if news > 0 || moving+deaf != before {
+			progress, before = now, moving+deaf
+		}
+		patience := freezing
+		if moving == 0 {
+			patience = stuck
+		}
+		if moving+deaf+news == 0 || now.Sub(progress) > patience || now.Sub(start) > most {
 			return frozen, nil
 		}
 	}
 }
 
-// The bounds of a freeze.
+// The bounds of a freeze: without progress, and in all.
 const (
 	freezing = time.Second
 	stuck    = 100 * time.Millisecond
+	most     = 10 * time.Second
 )
 
 // awakes reports whether CONT is to follow the signal.
