@@ -196,8 +196,25 @@ func (r *runner) watch(over <-chan struct{}) {
 			r.scope.Cancel(fmt.Errorf("signal %v", sig))
 		case <-r.scope.Done():
 		case <-over:
+			r.late()
 		}
 		return
+	}
+}
+
+// late looks at what was on its way when the command ended: it may have died of a key before bide hears of that key.
+func (r *runner) late() {
+	// When Stop returns, what had reached the process is in all channels. SIGPIPE is caught anyway.
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGPIPE)
+	signal.Stop(c)
+	for {
+		select {
+		case sig := <-r.signals:
+			r.fromTerminal(sig)
+		default:
+			return
+		}
 	}
 }
 

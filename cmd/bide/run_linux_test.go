@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"bide.invalid/bide"
 	"bide.invalid/bide/internal/crew"
 	"bide.invalid/bide/wire"
 )
@@ -508,6 +511,41 @@ func TestRunReportIsFirst(t *testing.T) {
 		}
 		release()
 		master.Close()
+	}
+}
+
+// With --foreground the end of the command may be known before the key that it died of: bide hears of that all the same.
+func TestRunForegroundLateKey(t *testing.T) {
+	const again = "BIDE_TEST_ON_TERMINAL"
+	if os.Getenv(again) == "" {
+		c := crew.New()
+		cmd := exec.Command("sh", "-c", "unset "+asBide+"; "+again+`=1 exec "$BIDE" -test.run '^`+t.Name()+`$'`)
+		master := onTerminal(t, c, cmd)
+		defer master.Close()
+		defer guard(t, c)()
+		seen := talk(t, master, [][2]string{{"\n", ""}})
+		if _, exit := end(t, c, cmd, strings.NewReader("")); exit != 0 {
+			t.Errorf("exit code %d; seen %q", exit, seen)
+		}
+		return
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for range 20 {
+		r := &runner{runOptions: runOptions{foreground: true}, signals: make(chan os.Signal, 1), watched: make(chan struct{}),
+			scope: bide.Open(t.Context())}
+		signal.Notify(r.signals, syscall.SIGINT)
+		over := make(chan struct{})
+		close(over)
+		if err := unix.Tgkill(unix.Getpid(), unix.Gettid(), syscall.SIGINT); err != nil { // it comes before this returns
+			t.Fatal(err)
+		}
+		r.watch(over)
+		signal.Stop(r.signals)
+		r.scope.Close(nil)
+		if !r.keyed.Load() {
+			t.Fatal("the key was not heard of")
+		}
 	}
 }
 
