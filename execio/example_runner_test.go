@@ -22,7 +22,7 @@ func ExampleRunner() {
 		},
 	}
 	cmd := exec.Command("sleep", "1000")
-	late, err := bide.MoveOnAfter(context.Background(), 100*time.Millisecond, func(ctx context.Context) error {
+	late, err := bide.MoveOnAfter(context.Background(), 2*time.Second, func(ctx context.Context) error {
 		return r.Run(ctx, cmd)
 	})
 	fmt.Println(late, err, cmd.ProcessState)
