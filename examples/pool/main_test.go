@@ -12,6 +12,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"bide.invalid/bide"
+	"bide.invalid/bide/clock"
 )
 
 // The program as a user runs it.
@@ -61,7 +64,8 @@ func TestLeftRealTime(t *testing.T) {
 	}
 }
 
-// A server that is not there: an error, and nothing is left.
+// A server that is not there: an error, and nothing is left. On a clock that stands still nobody is bounded before he is
+// refused.
 func TestNoServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -69,7 +73,10 @@ func TestNoServer(t *testing.T) {
 	}
 	l.Close()
 	before := runtime.NumGoroutine()
-	if err := demo(context.Background(), l.Addr().String(), os.Stderr); err == nil {
+	err = bide.Run(context.Background(), func(s *bide.Scope) error {
+		return demo(s, l.Addr().String(), os.Stderr)
+	}, bide.Clock(clock.NewVirtual()))
+	if err == nil {
 		t.Error("no error")
 	}
 	if n := left(context.Background(), before, runtime.NumGoroutine); n > before {
