@@ -103,11 +103,12 @@ func TestInTxIsCanceledRealTime(t *testing.T) {
 			t.Errorf("%v (%T)", err, err)
 		}
 		// Nor is a function that computes, and does not look at its context, committed.
-		err = bide.FailAfter(context.Background(), 20*time.Millisecond, func(ctx context.Context) error {
-			return sqlio.InTx(ctx, db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		err = bide.Run(context.Background(), func(s *bide.Scope) error {
+			return sqlio.InTx(s, db, nil, func(_ context.Context, tx *sql.Tx) error {
 				if err := insert("dropped")(context.Background(), tx); err != nil {
 					return err
 				}
+				s.SetTimeout(20 * time.Millisecond) // not before: the driver drops a connection whose ping is canceled
 				_, err := tx.ExecContext(context.Background(), "SELECT pg_sleep(0.1)")
 				return err
 			})
