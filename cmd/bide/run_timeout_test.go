@@ -15,6 +15,8 @@ import (
 // likeTimeout are command lines, without the program's name: options and duration, then a script for sh unless bare.
 // They do the same in bide run and in timeout, unless it says why not. A script that has to get somewhere before the time
 // is over says ready there.
+// One that has a trap sleeps for a moment only: a sleep that is told while it is being started does not hear it, and the
+// shell runs its trap when that sleep has ended. What ended the sleep, if anything, the shell would say.
 var likeTimeout = []struct {
 	args    string
 	script  string // $1 is a folder with some files
@@ -39,12 +41,12 @@ var likeTimeout = []struct {
 	{args: "0.1", script: `sleep 1000`},
 	{args: "0.1", script: `echo ready; sleep 1000; echo never`},
 	{args: "0.1", script: `sleep 1000 & sleep 1000 & wait`},
-	{args: "0.4", script: `trap 'echo term; exit 7' TERM; echo ready; sleep 1000`},
-	{args: "--preserve-status 0.4", script: `trap 'exit 7' TERM; echo ready; sleep 1000`},
+	{args: "0.4", script: `trap 'echo term; exit 7' TERM; exec 2>/dev/null; echo ready; while :; do sleep 0.1; done`},
+	{args: "--preserve-status 0.4", script: `trap 'exit 7' TERM; exec 2>/dev/null; echo ready; while :; do sleep 0.1; done`},
 	{args: "--preserve-status 0.1", script: `echo ready; exec sleep 1000`},
-	{args: "--preserve-status -s INT 0.4", script: `trap 'echo int; exit 8' INT; echo ready; sleep 1000`},
-	{args: "-s INT 0.4", script: `trap 'echo int; exit 8' INT; echo ready; sleep 1000`},
-	{args: "-s USR1 0.4", script: `trap 'echo usr1; exit 0' USR1; echo ready; sleep 1000`},
+	{args: "--preserve-status -s INT 0.4", script: `trap 'echo int; exit 8' INT; exec 2>/dev/null; echo ready; while :; do sleep 0.1; done`},
+	{args: "-s INT 0.4", script: `trap 'echo int; exit 8' INT; exec 2>/dev/null; echo ready; while :; do sleep 0.1; done`},
+	{args: "-s USR1 0.4", script: `trap 'echo usr1; exit 0' USR1; exec 2>/dev/null; echo ready; while :; do sleep 0.1; done`},
 	{args: "-s HUP 0.1", script: `exec sleep 1000`},
 	{args: "-s KILL 0.1", script: `echo ready; exec sleep 1000`},
 	{args: "-s 9 0.1", script: `echo ready; sleep 1000; exit 1`},
@@ -53,7 +55,7 @@ var likeTimeout = []struct {
 	{args: "-k 10 0.1", script: `exec sleep 1000`},
 	{args: "-k 0.1 -s INT 0.4", script: `trap '' INT; echo ready; sleep 1000; sleep 1000`},
 	{args: "--preserve-status -k 0.1 0.4", script: `trap '' TERM; echo ready; sleep 1000; sleep 1000`},
-	{args: "-k 0 0.4", script: `trap 'exit 0' TERM; echo ready; sleep 1000`},
+	{args: "-k 0 0.4", script: `trap 'exit 0' TERM; exec 2>/dev/null; echo ready; while :; do sleep 0.1; done`},
 	{args: "0.1", script: `kill -STOP $$; exit 3`},
 
 	// Durations.
