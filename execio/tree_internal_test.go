@@ -99,8 +99,18 @@ func TestPidIsReused(t *testing.T) {
 		t.Errorf("current: %v", err)
 	}
 
-	// A group whose number is another's now has no members any more.
-	m := members{root: ident{pid: -1}, known: map[ident]bool{}, leaders: map[int]ident{self.group: {self.group, 1}}}
+	// A group whose number is another's now has no members any more. (The leader of our own may have ended.)
+	cmd := exec.Command("sleep", "1000")
+	cmd.SysProcAttr = ownGroup(nil)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	group := cmd.Process.Pid
+	m := members{root: ident{pid: -1}, known: map[ident]bool{}, leaders: map[int]ident{group: {group, 1}}}
 	ps, err := m.walk()
 	if err != nil || len(ps) > 0 || len(m.leaders) > 0 {
 		t.Errorf("%v %v %v", ps, err, m.leaders)
