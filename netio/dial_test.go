@@ -201,29 +201,31 @@ func TestDialNothing(t *testing.T) {
 
 // Literals, zones and ports by name are handed on as they are; nothing is looked up for them.
 func TestDialAddresses(t *testing.T) {
-	var got []string
-	d := netio.Dialer{
-		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			got = append(got, network+" "+addr)
-			return still{}, nil
-		},
-		Lookup: func(ctx context.Context, network, host string) ([]netip.Addr, error) {
-			got = append(got, network+" "+host)
-			return []netip.Addr{netip.MustParseAddr("fe80::1%eth0"), netip.MustParseAddr("::ffff:192.0.2.1")}, nil
-		},
-		Delay: -1,
-	}
-	for _, x := range []struct{ network, addr, want string }{
-		{"tcp", "192.0.2.1:80", "tcp 192.0.2.1:80"},
-		{"tcp6", "[fe80::1%eth0]:http", "tcp6 [fe80::1%eth0]:http"},
-		{"udp", ":53", "udp :53"},
-		{"unix", "/run/x", "unix /run/x"},
-		{"tcp", "db.example:http", "ip db.example, tcp [fe80::1%eth0]:http"},
-		{"udp4", "db.example:53", "ip4 db.example, udp4 [fe80::1%eth0]:53"},
-	} {
-		got = nil
-		if _, err := d.DialContext(t.Context(), x.network, x.addr); err != nil || strings.Join(got, ", ") != x.want {
-			t.Errorf("%s %s: %q, %v, want %q", x.network, x.addr, got, err, x.want)
+	synctest.Test(t, func(t *testing.T) { // in real time an attempt that takes long is not the only one
+		var got []string
+		d := netio.Dialer{
+			Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				got = append(got, network+" "+addr)
+				return still{}, nil
+			},
+			Lookup: func(ctx context.Context, network, host string) ([]netip.Addr, error) {
+				got = append(got, network+" "+host)
+				return []netip.Addr{netip.MustParseAddr("fe80::1%eth0"), netip.MustParseAddr("::ffff:192.0.2.1")}, nil
+			},
+			Delay: -1,
 		}
-	}
+		for _, x := range []struct{ network, addr, want string }{
+			{"tcp", "192.0.2.1:80", "tcp 192.0.2.1:80"},
+			{"tcp6", "[fe80::1%eth0]:http", "tcp6 [fe80::1%eth0]:http"},
+			{"udp", ":53", "udp :53"},
+			{"unix", "/run/x", "unix /run/x"},
+			{"tcp", "db.example:http", "ip db.example, tcp [fe80::1%eth0]:http"},
+			{"udp4", "db.example:53", "ip4 db.example, udp4 [fe80::1%eth0]:53"},
+		} {
+			got = nil
+			if _, err := d.DialContext(t.Context(), x.network, x.addr); err != nil || strings.Join(got, ", ") != x.want {
+				t.Errorf("%s %s: %q, %v, want %q", x.network, x.addr, got, err, x.want)
+			}
+		}
+	})
 }
