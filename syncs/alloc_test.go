@@ -20,7 +20,7 @@ func noAllocs(t *testing.T, name string, f func()) {
 	for range 100 {
 		f()
 	}
-	if n := testing.AllocsPerRun(1000, f); n != 0 {
+	if n := testing.AllocsPerRun(some(1000), f); n != 0 {
 		t.Errorf("%s: %v allocations, want none", name, n)
 	}
 }
