@@ -198,15 +198,16 @@ func TestMutexStarvation(t *testing.T) {
 		var barger sync.WaitGroup
 		for range 2 {
 			barger.Go(func() {
-				for !over.Load() {
+				for n := 0; !over.Load(); n++ {
 					if m.LockUntil(clock.Forever) == nil {
 						barged.Add(1)
 						m.Unlock()
 					}
+					yieldToSteps(n)
 				}
 			})
 		}
-		for range rounds(10) {
+		for range 10 {
 			for before := barged.Load(); barged.Load() == before; {
 				yield()
 			}

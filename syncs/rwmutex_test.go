@@ -366,16 +366,17 @@ func TestRWMutexStarvation(t *testing.T) {
 			var group sync.WaitGroup
 			for range 3 {
 				group.Go(func() {
-					for !over.Load() {
+					for n := 0; !over.Load(); n++ {
 						if err := many.until(&m, clock.Forever); err != nil {
 							t.Error(err)
 						}
 						taken.Add(1)
 						many.unlock(&m)
+						yieldToSteps(n)
 					}
 				})
 			}
-			for range rounds(5) {
+			for range 5 {
 				for before := taken.Load(); taken.Load() == before; {
 					yield()
 				}
