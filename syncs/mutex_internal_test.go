@@ -143,7 +143,8 @@ func TestMutexTransitions(t *testing.T) {
 	b.step("M2", "locked coming", "free coming", m.Unlock)
 	b.step("M1", "free coming", "locked coming", func() { b.must("TryLock", m.TryLock()) })
 	b.step("", "locked coming", "locked coming", func() { b.must("tryWoken of a lock that is taken", !m.tryWoken()) })
-	b.step("M3 M6", "locked coming", "locked queued", func() { b.must("enqueue", !q.enqueue(first.Add(time.Hour))) }) // not starved, however slow this machine is
+	notStarved := first.Add(time.Hour) // however slow this machine is
+	b.step("M3 M6", "locked coming", "locked queued", func() { b.must("enqueue", !q.enqueue(notStarved)) })
 	b.step("M3", "locked queued", "locked queued", func() { b.must("enqueue", !p.enqueue(never)) })
 	b.step("M4", "locked queued", "free coming", m.Unlock)
 	q.ended(park.Woken) // it was put back at the front
