@@ -57,7 +57,8 @@ func Run(ctx context.Context, cmd *exec.Cmd) error { return Runner{}.Run(ctx, cm
 // at the moment of the cancellation or in the grace: the exit code 0 of a command that neither catches nor blocks TERM
 // cannot be an answer to it. In all other cases the result is the reason of ctx, under a scope its *bide.Canceled. What
 // kept Run from telling or from killing some process is joined to it. If ctx is canceled already, nothing is started.
-// cmd.ProcessState tells how the process ended.
+// cmd.ProcessState tells how the process ended. What was not started cannot be run again: the pipes that cmd has made are
+// closed, as after a Start that failed.
 //
 // cmd is changed: a Stdin that is neither a file nor in memory (as a bytes.Reader is) is put into a reader that can be
 // left; it gets a process group of its own, unless its SysProcAttr has one of Setpgid, Setsid and Foreground; and
